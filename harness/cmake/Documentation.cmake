@@ -1,0 +1,1 @@
+# Documentation: the `docs` target (Doxygen pages from the public headers).

@@ -1,0 +1,1 @@
+# Package: install rules and the CMake package config (find_package(mirrorscale)).

@@ -1,0 +1,38 @@
+# Every target links mirrorscale::options; nothing else sets a compiler flag.
+set(MIRRORSCALE_SANITIZE "" CACHE STRING "Comma-separated sanitizers, e.g. address,undefined or thread")
+option(MIRRORSCALE_WERROR "Treat warnings as errors" OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+add_library(mirrorscale_options INTERFACE)
+add_library(mirrorscale::options ALIAS mirrorscale_options)
+set_target_properties(mirrorscale_options PROPERTIES EXPORT_NAME options)
+target_compile_features(mirrorscale_options INTERFACE cxx_std_20)
+target_include_directories(mirrorscale_options INTERFACE
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+  "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>"
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/mirrorscale>")
+# -ffp-contract=off: the `exact` contract; a compiler that fuses a * b + c on its own changes bits.
+target_compile_options(mirrorscale_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>"
+  "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wconversion;-Wnon-virtual-dtor>>"
+  "$<BUILD_INTERFACE:$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${MIRRORSCALE_WERROR}>>:-Werror>>")
+if(MIRRORSCALE_SANITIZE)
+  target_compile_options(mirrorscale_options INTERFACE
+    "$<BUILD_INTERFACE:-fsanitize=${MIRRORSCALE_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
+  target_link_options(mirrorscale_options INTERFACE "$<BUILD_INTERFACE:-fsanitize=${MIRRORSCALE_SANITIZE}>")
+endif()
+
+# mirrorscale_add_library(kernels SOURCES a.cpp HEADERS a.h LINK ...): one library a folder. Sources are
+# private; every header listed is public, checked for self-containment and installed.
+function(mirrorscale_add_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
+  add_library(mirrorscale_${name} STATIC ${arg_SOURCES})
+  add_library(mirrorscale::${name} ALIAS mirrorscale_${name})
+  set_target_properties(mirrorscale_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_sources(mirrorscale_${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
+  target_link_libraries(mirrorscale_${name} PUBLIC mirrorscale::options ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
+endfunction()

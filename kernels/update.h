@@ -1,0 +1,34 @@
+#pragma once
+
+namespace mirrorscale::kernels {
+
+/// What an optimizer step does to a gradient sum before it uses it:
+/// g = scale * sum + 2 * l2 * w + l1 * sign(w), in this order: t = scale * sum; t = fma(2 * l2, w, t);
+/// t = t + l1 * sign(w), sign(0) = 0; a term whose factor is 0 is left out.
+struct GradientTerms {
+  float scale = 1;  // 1 / (rows, or summed sample weights, of the global batch)
+  float l1 = 0, l2 = 0;
+};
+
+/// Stochastic gradient descent as in Keras.
+///   momentum = 0:  w = fma(-rate, g, w)
+///   else           m = fma(momentum, m, -(rate * g));  w = w + m
+///   nesterov       m as above;  w = w + fma(momentum, m, -(rate * g))
+struct Sgd {
+  GradientTerms terms;
+  float rate = 0.01F, momentum = 0;
+  bool nesterov = false;
+};
+
+/// Adam as in Keras (Kingma & Ba 2015, the form with epsilon outside of the bias correction):
+///   m = fma(g - m, one_minus_beta1, m);  v = fma(g * g - v, one_minus_beta2, v)
+///   w = w - (step_rate * m) / (sqrt(v) + epsilon)
+/// step_rate = rate * sqrt(1 - beta2^t) / (1 - beta1^t) is computed in double by the caller.
+/// Decoupled weight decay (AdamW, Loshchilov & Hutter 2019) comes first: w = fma(-decay, w, w) with
+/// decay = rate * weight_decay; left out when 0.
+struct Adam {
+  GradientTerms terms;
+  float step_rate = 0, one_minus_beta1 = 0.1F, one_minus_beta2 = 0.001F, epsilon = 1e-7F, decay = 0;
+};
+
+}  // namespace mirrorscale::kernels
