@@ -1,0 +1,16 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace mirrorscale::harness {
+
+/// Writes all or nothing: to a temporary file beside it, fsync, rename, fsync of the folder, which is created
+/// if need be. Whoever reads `path` sees the old content or the new one. Throws std::runtime_error with path
+/// and reason.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// The whole file. Throws std::runtime_error with path and reason.
+std::string read_file(const std::filesystem::path& path);
+
+}  // namespace mirrorscale::harness
