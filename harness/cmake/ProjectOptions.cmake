@@ -27,7 +27,8 @@ if(MIRRORSCALE_SANITIZE)
 endif()
 
 # mirrorscale_add_library(kernels SOURCES a.cpp HEADERS a.h LINK ...): one library a folder. Sources are
-# private; every header listed is public, checked for self-containment and installed.
+# private; every header listed is public, checked for self-containment and installed (Package.cmake reads the
+# names collected here).
 function(mirrorscale_add_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINK;PRIVATE_LINK" ${ARGN})
   add_library(mirrorscale_${name} STATIC ${arg_SOURCES})
@@ -35,4 +36,5 @@ function(mirrorscale_add_library name)
   set_target_properties(mirrorscale_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_sources(mirrorscale_${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_HEADERS})
   target_link_libraries(mirrorscale_${name} PUBLIC mirrorscale::options ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
+  set_property(GLOBAL APPEND PROPERTY MIRRORSCALE_LIBRARIES mirrorscale_${name})
 endfunction()
