@@ -9,9 +9,6 @@ endif()
 set(DOXYGEN_PROJECT_NAME mirrorscale)
 set(DOXYGEN_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/docs")
 set(DOXYGEN_USE_MDFILE_AS_MAINPAGE "${PROJECT_SOURCE_DIR}/docs/README.md")
-set(DOXYGEN_FILE_PATTERNS *.h *.md)
-set(DOXYGEN_EXCLUDE_PATTERNS "*-inl.h")
-set(DOXYGEN_SEARCH_INCLUDES NO)
 set(DOXYGEN_STRIP_FROM_PATH "${PROJECT_SOURCE_DIR}")
 set(DOXYGEN_STRIP_FROM_INC_PATH "${PROJECT_SOURCE_DIR}")
 # With EXTRACT_ALL off, a namespace without a comment of its own hides its functions and the errors in their comments.
@@ -22,6 +19,14 @@ set(DOXYGEN_HAVE_DOT NO)
 set(DOXYGEN_QUIET YES)
 set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
 
-set(documented "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/harness" "${PROJECT_SOURCE_DIR}/kernels"
-    "${PROJECT_SOURCE_DIR}/strategies" "${PROJECT_SOURCE_DIR}/scenarios")
-doxygen_add_docs(docs ${documented} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" COMMENT "API pages in ${PROJECT_BINARY_DIR}/docs/html")
+# The pages of docs/, and every public header: the ones that are installed.
+file(GLOB documented CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md")
+get_property(libraries GLOBAL PROPERTY MIRRORSCALE_LIBRARIES)
+foreach(library IN LISTS libraries)
+  get_target_property(headers ${library} HEADER_SET)
+  if(headers)
+    list(APPEND documented ${headers})
+  endif()
+endforeach()
+doxygen_add_docs(docs ${documented} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+                 COMMENT "API pages in ${PROJECT_BINARY_DIR}/docs/html")

@@ -17,18 +17,24 @@ endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # A static library hands its private dependencies on to whoever links it. Each library's links name what they need by
-# its CMake namespace, so the config asks for exactly the packages that this build used.
+# its CMake namespace, so the config asks for exactly the packages that this build used. PkgConfig::HWLOC stands for
+# the pkg-config module of that name in lower case.
 set(MIRRORSCALE_DEPENDENCIES "")
+set(MIRRORSCALE_PKG_CONFIG "")
 foreach(library IN LISTS libraries)
   get_target_property(links ${library} LINK_LIBRARIES)
   foreach(link IN LISTS links)
-    if(link MATCHES "^([A-Za-z0-9_]+)::" AND NOT CMAKE_MATCH_1 STREQUAL "mirrorscale")
+    if(link MATCHES "PkgConfig::([A-Za-z0-9_]+)")
+      list(APPEND MIRRORSCALE_PKG_CONFIG "${CMAKE_MATCH_1}")
+    elseif(link MATCHES "([A-Za-z0-9_]+)::" AND NOT CMAKE_MATCH_1 STREQUAL "mirrorscale")
       list(APPEND MIRRORSCALE_DEPENDENCIES "${CMAKE_MATCH_1}")
     endif()
   endforeach()
 endforeach()
-list(REMOVE_DUPLICATES MIRRORSCALE_DEPENDENCIES)
-list(SORT MIRRORSCALE_DEPENDENCIES)
+foreach(needs IN ITEMS MIRRORSCALE_DEPENDENCIES MIRRORSCALE_PKG_CONFIG)
+  list(REMOVE_DUPLICATES ${needs})
+  list(SORT ${needs})
+endforeach()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/mirrorscaleConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/package/mirrorscaleConfig.cmake" INSTALL_DESTINATION "${package_dir}")
