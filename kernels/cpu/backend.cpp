@@ -1,0 +1,118 @@
+#include "kernels/backend.h"
+
+#include "kernels/cpu/tables.h"
+
+#include <stdexcept>
+
+namespace mirrorscale::kernels {
+namespace {
+
+/// One instruction set's tables behind the interface.
+class CpuBackend final : public Backend {
+ public:
+  explicit CpuBackend(const cpu::Tables& tables)
+      : t_(tables),
+        info_{.name = "cpu", .target = tables.target, .lanes = tables.lanes, .numerics = "exact"} {}
+
+  const BackendInfo& info() const override { return info_; }
+
+  void linear(ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y) override {
+    t_.product->linear(x, w, b, f, y);
+  }
+  void linear_backward_input(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMatrix saved,
+                             Matrix dx) override {
+    t_.product->linear_backward_input(dy, wt, f, saved, dx);
+  }
+  void linear_backward_weights(ConstMatrix x, ConstMatrix dy, int shard_rows, Matrix dw) override {
+    t_.gradient->linear_backward_weights(x, dy, shard_rows, dw);
+  }
+  void sum_rows(ConstMatrix x, int shard_rows, float* sums) override {
+    t_.gradient->sum_rows(x, shard_rows, sums);
+  }
+  void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) override {
+    t_.arenas->transpose(w, wt, first_block, blocks);
+  }
+  void activate(Activation f, ConstMatrix z, Matrix y) override { t_.rows->activate(f, z, y); }
+  void activate_backward(Activation f, ConstMatrix saved, ConstMatrix dy, Matrix dz) override {
+    t_.rows->activate_backward(f, saved, dy, dz);
+  }
+  void softmax(ConstMatrix z, Matrix p) override { t_.rows->softmax(z, p); }
+  void softmax_backward(ConstMatrix p, ConstMatrix dy, Matrix dz) override {
+    t_.rows->softmax_backward(p, dy, dz);
+  }
+
+  void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,
+                             Column loss) override {
+    t_.losses->softmax_cross_entropy(logits, labels, weights, gradient, loss);
+  }
+  void sparse_cross_entropy(ConstMatrix probabilities, const int* labels, const float* weights,
+                            Matrix gradient, Column loss) override {
+    t_.losses->sparse_cross_entropy(probabilities, labels, weights, gradient, loss);
+  }
+  void mean_squared_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
+                          Column loss) override {
+    t_.losses->mean_squared_error(prediction, target, weights, gradient, loss);
+  }
+  void mean_absolute_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
+                           Column loss) override {
+    t_.losses->mean_absolute_error(prediction, target, weights, gradient, loss);
+  }
+  void binary_cross_entropy_from_logits(ConstMatrix logits, ConstMatrix target, const float* weights,
+                                        Matrix gradient, Column loss) override {
+    t_.losses->binary_cross_entropy_from_logits(logits, target, weights, gradient, loss);
+  }
+  void binary_cross_entropy(ConstMatrix probabilities, ConstMatrix target, const float* weights,
+                            Matrix gradient, Column loss) override {
+    t_.losses->binary_cross_entropy(probabilities, target, weights, gradient, loss);
+  }
+  void sparse_hits(ConstMatrix scores, const int* labels, const float* weights, Column hits) override {
+    t_.losses->sparse_hits(scores, labels, weights, hits);
+  }
+  void binary_hits(ConstMatrix prediction, ConstMatrix target, float threshold, const float* weights,
+                   Column hits) override {
+    t_.losses->binary_hits(prediction, target, threshold, weights, hits);
+  }
+
+  void add(std::size_t count, const float* a, const float* b, float* sum) override {
+    t_.arenas->add(count, a, b, sum);
+  }
+  void sgd(std::size_t count, const Sgd& step, const float* gradient, float* w, float* m) override {
+    t_.arenas->sgd(count, step, gradient, w, m);
+  }
+  void adam(std::size_t count, const Adam& step, const float* gradient, float* w, float* m,
+            float* v) override {
+    t_.arenas->adam(count, step, gradient, w, m, v);
+  }
+  float sum_of_squares(std::size_t count, const float* w) override {
+    return t_.arenas->sum_of_squares(count, w);
+  }
+  float sum_of_magnitudes(std::size_t count, const float* w) override {
+    return t_.arenas->sum_of_magnitudes(count, w);
+  }
+  double run_fma_peak(double flops) override { return t_.arenas->run_fma_peak(flops, &sink_); }
+
+ private:
+  const cpu::Tables& t_;
+  BackendInfo info_;
+  float sink_ = 0;  // where run_fma_peak leaves its result, or it would be optimised away
+};
+
+}  // namespace
+
+std::vector<std::string> cpu_targets() {
+  std::vector<std::string> names;
+  for (const cpu::Tables& tables : cpu::all_tables()) names.emplace_back(tables.target);
+  return names;
+}
+
+std::unique_ptr<Backend> make_cpu_backend(std::string_view target) {
+  std::string known;
+  for (const cpu::Tables& tables : cpu::all_tables()) {
+    if (target == tables.target) return std::make_unique<CpuBackend>(tables);
+    known += (known.empty() ? "" : ", ") + std::string(tables.target);
+  }
+  throw std::runtime_error("no cpu instruction set '" + std::string(target) +
+                           "' on this processor; expected one of: " + known);
+}
+
+}  // namespace mirrorscale::kernels

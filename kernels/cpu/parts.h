@@ -1,0 +1,16 @@
+#pragma once
+#include "kernels/cpu/tables.h"
+
+/// The tables of the instruction set that Highway has chosen at the moment; all_tables() asks for each in
+/// turn.
+namespace mirrorscale::kernels::cpu {
+
+/// Also the name and lanes of the instruction set.
+Tables chosen_element_table();
+const ProductTable* chosen_product_table();
+const GradientTable* chosen_gradient_table();
+const RowsTable* chosen_rows_table();
+const LossTable* chosen_loss_table();
+const ArenaTable* chosen_arena_table();
+
+}  // namespace mirrorscale::kernels::cpu

@@ -1,0 +1,33 @@
+#include "kernels/cpu/tables.h"
+
+#include "kernels/cpu/parts.h"
+
+#include "hwy/targets.h"
+
+namespace mirrorscale::kernels::cpu {
+namespace {
+
+std::vector<Tables> collect() {
+  std::vector<Tables> found;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    Tables tables = chosen_element_table();
+    tables.product = chosen_product_table();
+    tables.gradient = chosen_gradient_table();
+    tables.rows = chosen_rows_table();
+    tables.losses = chosen_loss_table();
+    tables.arenas = chosen_arena_table();
+    found.push_back(tables);
+  }
+  hwy::SetSupportedTargetsForTest(0);  // forget the choice
+  return found;
+}
+
+}  // namespace
+
+const std::vector<Tables>& all_tables() {
+  static const std::vector<Tables> tables = collect();
+  return tables;
+}
+
+}  // namespace mirrorscale::kernels::cpu

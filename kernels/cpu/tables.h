@@ -1,0 +1,73 @@
+#pragma once
+#include "kernels/activation.h"
+#include "kernels/matrix.h"
+#include "kernels/update.h"
+
+#include <cstddef>
+#include <vector>
+
+/// What one instruction set can do, as tables of functions; the same bits from every table. Arguments as in
+/// backend.h. Each .cpp beside this file is compiled once an instruction set and gives one table.
+namespace mirrorscale::kernels::cpu {
+
+struct ProductTable {
+  void (*linear)(ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y);
+  void (*linear_backward_input)(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMatrix saved, Matrix dx);
+};
+
+struct GradientTable {
+  void (*linear_backward_weights)(ConstMatrix x, ConstMatrix dy, int shard_rows, Matrix dw);
+  void (*sum_rows)(ConstMatrix x, int shard_rows, float* sums);
+};
+
+struct RowsTable {
+  void (*activate)(Activation f, ConstMatrix z, Matrix y);
+  void (*activate_backward)(Activation f, ConstMatrix saved, ConstMatrix dy, Matrix dz);
+  void (*softmax)(ConstMatrix z, Matrix p);
+  void (*softmax_backward)(ConstMatrix p, ConstMatrix dy, Matrix dz);
+};
+
+struct LossTable {
+  using Sparse = void (*)(ConstMatrix z, const int* labels, const float* weights, Matrix gradient,
+                          Column loss);
+  using Dense = void (*)(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
+                         Column loss);
+  Sparse softmax_cross_entropy, sparse_cross_entropy;
+  Dense mean_squared_error, mean_absolute_error, binary_cross_entropy_from_logits, binary_cross_entropy;
+  void (*sparse_hits)(ConstMatrix scores, const int* labels, const float* weights, Column hits);
+  void (*binary_hits)(ConstMatrix prediction, ConstMatrix target, float threshold, const float* weights,
+                      Column hits);
+};
+
+struct ArenaTable {
+  void (*transpose)(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks);
+  void (*add)(std::size_t count, const float* a, const float* b, float* sum);
+  void (*sgd)(std::size_t count, const Sgd& step, const float* gradient, float* w, float* m);
+  void (*adam)(std::size_t count, const Adam& step, const float* gradient, float* w, float* m, float* v);
+  float (*sum_of_squares)(std::size_t count, const float* w);
+  float (*sum_of_magnitudes)(std::size_t count, const float* w);
+  double (*run_fma_peak)(double flops, float* sink);
+};
+
+/// Element functions over `count` values, a multiple of 16: for checks.
+struct ElementTable {
+  using Map = void (*)(std::size_t count, const float* in, float* out);
+  Map exp, log, tanh, erf, sigmoid, gelu;
+};
+
+struct Tables {
+  const char* target = nullptr;
+  int lanes = 1;
+  const ProductTable* product = nullptr;
+  const GradientTable* gradient = nullptr;
+  const RowsTable* rows = nullptr;
+  const LossTable* losses = nullptr;
+  const ArenaTable* arenas = nullptr;
+  const ElementTable* elements = nullptr;
+};
+
+/// One entry an instruction set that this processor has, best first; the last is the portable one (std::fma,
+/// one lane). Made at the first call.
+const std::vector<Tables>& all_tables();
+
+}  // namespace mirrorscale::kernels::cpu

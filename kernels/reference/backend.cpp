@@ -1,0 +1,114 @@
+#include "kernels/reference/backend.h"
+
+#include "kernels/reference/losses.h"
+#include "kernels/reference/ops.h"
+#include "kernels/reference/update.h"
+
+namespace mirrorscale::kernels::reference {
+namespace {
+
+BasicColumn<float> plain(Column c) {
+  return {c.data, c.stride};
+}
+
+class ReferenceBackend final : public Backend {
+ public:
+  const BackendInfo& info() const override { return info_; }
+
+  void linear(ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y) override {
+    reference::linear<float>(x, w, b, f, y);
+  }
+  void linear_backward_input(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMatrix saved,
+                             Matrix dx) override {
+    reference::linear_backward_input<float>(dy, wt, f, saved, dx);
+  }
+  void linear_backward_weights(ConstMatrix x, ConstMatrix dy, int shard_rows, Matrix dw) override {
+    reference::linear_backward_weights<float>(x, dy, shard_rows, dw);
+  }
+  void sum_rows(ConstMatrix x, int shard_rows, float* sums) override {
+    reference::sum_rows<float>(x, shard_rows, sums);
+  }
+  void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) override {
+    reference::transpose<float>(w, wt, first_block, blocks);
+  }
+  void activate(Activation f, ConstMatrix z, Matrix y) override { reference::activate<float>(f, z, y); }
+  void activate_backward(Activation f, ConstMatrix saved, ConstMatrix dy, Matrix dz) override {
+    reference::activate_backward<float>(f, saved, dy, dz);
+  }
+  void softmax(ConstMatrix z, Matrix p) override { reference::softmax<float>(z, p); }
+  void softmax_backward(ConstMatrix p, ConstMatrix dy, Matrix dz) override {
+    reference::softmax_backward<float>(p, dy, dz);
+  }
+
+  void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,
+                             Column loss) override {
+    reference::softmax_cross_entropy<float>(logits, labels, weights, gradient, plain(loss));
+  }
+  void sparse_cross_entropy(ConstMatrix probabilities, const int* labels, const float* weights,
+                            Matrix gradient, Column loss) override {
+    reference::sparse_cross_entropy<float>(probabilities, labels, weights, gradient, plain(loss));
+  }
+  void mean_squared_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
+                          Column loss) override {
+    reference::mean_squared_error<float>(prediction, target, weights, gradient, plain(loss));
+  }
+  void mean_absolute_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
+                           Column loss) override {
+    reference::mean_absolute_error<float>(prediction, target, weights, gradient, plain(loss));
+  }
+  void binary_cross_entropy_from_logits(ConstMatrix logits, ConstMatrix target, const float* weights,
+                                        Matrix gradient, Column loss) override {
+    reference::binary_cross_entropy_from_logits<float>(logits, target, weights, gradient, plain(loss));
+  }
+  void binary_cross_entropy(ConstMatrix probabilities, ConstMatrix target, const float* weights,
+                            Matrix gradient, Column loss) override {
+    reference::binary_cross_entropy<float>(probabilities, target, weights, gradient, plain(loss));
+  }
+  void sparse_hits(ConstMatrix scores, const int* labels, const float* weights, Column hits) override {
+    reference::sparse_hits<float>(scores, labels, weights, plain(hits));
+  }
+  void binary_hits(ConstMatrix prediction, ConstMatrix target, float threshold, const float* weights,
+                   Column hits) override {
+    reference::binary_hits<float>(prediction, target, threshold, weights, plain(hits));
+  }
+
+  void add(std::size_t count, const float* a, const float* b, float* sum) override {
+    for (std::size_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
+  }
+  void sgd(std::size_t count, const Sgd& step, const float* gradient, float* w, float* m) override {
+    reference::sgd<float>(count, step, gradient, w, m);
+  }
+  void adam(std::size_t count, const Adam& step, const float* gradient, float* w, float* m,
+            float* v) override {
+    reference::adam<float>(count, step, gradient, w, m, v);
+  }
+  float sum_of_squares(std::size_t count, const float* w) override {
+    return reference::sum_of_squares(count, w);
+  }
+  float sum_of_magnitudes(std::size_t count, const float* w) override {
+    return reference::sum_of_magnitudes(count, w);
+  }
+
+  double run_fma_peak(double flops) override {
+    constexpr int kChains = 8;
+    float chains[kChains] = {};
+    double done = 0;
+    for (; done < flops; done += 2 * kChains) {
+      for (float& c : chains) c = number::fma(c, 0.999F, 0.001F);
+    }
+    for (const float c : chains) sink_ = c;
+    return done;
+  }
+
+ private:
+  BackendInfo info_{.name = "reference", .target = "plain loops", .lanes = 1, .numerics = "exact"};
+  volatile float sink_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend() {
+  return std::make_unique<ReferenceBackend>();
+}
+
+}  // namespace mirrorscale::kernels::reference
