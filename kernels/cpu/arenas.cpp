@@ -5,11 +5,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/arenas.cpp"
-// clang-format off: foreach_target.h comes first
-#include "kernels/cpu/lanes-inl.h"
-
+// foreach_target.h comes before highway.h, so:
+// clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "kernels/cpu/lanes-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();

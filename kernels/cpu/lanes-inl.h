@@ -165,9 +165,10 @@ struct Number<cpu::HWY_NAMESPACE::F32> {
 
 namespace mirrorscale::kernels::cpu::HWY_NAMESPACE {
 
-// clang-format off: each needs the ones above it
-#include "kernels/exact/activation-inl.h"
+// Each needs the ones above it, so:
+// clang-format off
 #include "kernels/exact/elementary-inl.h"
+#include "kernels/exact/activation-inl.h"
 #include "kernels/exact/update-inl.h"
 // clang-format on
 

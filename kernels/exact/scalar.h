@@ -24,9 +24,10 @@ inline double erf(double x) {
   return std::erf(x);
 }
 
-// clang-format off: each needs the ones above it
-#include "kernels/exact/activation-inl.h"
+// Each needs the ones above it, so:
+// clang-format off
 #include "kernels/exact/elementary-inl.h"
+#include "kernels/exact/activation-inl.h"
 #include "kernels/exact/update-inl.h"
 // clang-format on
 
