@@ -1,0 +1,20 @@
+#include "strategies/engine/layer.h"
+
+#include <stdexcept>
+
+namespace mirrorscale::strategies {
+
+OutputFunction output_function_from(const std::string& name) {
+  if (name == "softmax") return {kernels::Activation::kLinear, true};
+  try {
+    return {kernels::activation_from(name), false};
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(std::string(e.what()) + "; and softmax as the function of a layer");
+  }
+}
+
+std::string to_string(const OutputFunction& function) {
+  return function.softmax ? "softmax" : std::string(kernels::to_string(function.f));
+}
+
+}  // namespace mirrorscale::strategies

@@ -1,0 +1,75 @@
+#pragma once
+#include "kernels/backend.h"
+#include "strategies/engine/schedule.h"
+#include "strategies/engine/scope_tag.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mirrorscale::strategies {
+
+/// What is the same for all parameters in one optimizer step, computed once.
+struct StepValues {
+  std::int64_t step = 0;     // from 0
+  double rate = 0;           // learning rate
+  float corrected_rate = 0;  // with bias correction, where the rule has one
+};
+
+/// A range of one parameter's slice that one update runs over.
+struct UpdateRange {
+  std::size_t count = 0;            // floats, a multiple of 16
+  const float* gradient = nullptr;  // sum over the rows of the global batch
+  float* weights = nullptr;
+  float* slots[2] = {nullptr, nullptr};
+  kernels::GradientTerms terms;
+  bool decayed = true;  // whether decoupled weight decay applies
+};
+
+/// An update rule with its settings. Slots lie with the reducer; the learning rate is the only thing that
+/// changes between steps. User-made optimizers derive from it: `update` runs on every replica's thread at
+/// once.
+class Optimizer : public MadeInScope {
+ public:
+  explicit Optimizer(Schedule schedule) : schedule_(std::move(schedule)) {}
+  virtual ~Optimizer() = default;
+  virtual std::string name() const = 0;
+  /// Names of the slots ("momentum", "m", "v"); at most 2.
+  virtual std::vector<std::string> slots() const = 0;
+  virtual StepValues begin(std::int64_t step) const;
+  virtual void update(kernels::Backend& backend, const StepValues& values,
+                      const UpdateRange& range) const = 0;
+
+  double learning_rate(std::int64_t step) const { return schedule_(step); }
+  /// From the next step on. Not while a step runs.
+  void set_schedule(Schedule schedule) { schedule_ = std::move(schedule); }
+  void set_learning_rate(double rate) { schedule_ = constant_rate(rate); }
+
+ private:
+  Schedule schedule_;
+};
+using OptimizerPtr = std::shared_ptr<Optimizer>;
+
+struct SgdOptions {
+  double learning_rate = 0.01, momentum = 0;
+  bool nesterov = false;
+};
+/// See kernels/update.h for the formulas.
+OptimizerPtr sgd(const SgdOptions& options = {});
+
+struct AdamOptions {
+  double learning_rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7;
+  double weight_decay = 0;  // decoupled (AdamW) where not 0
+};
+OptimizerPtr adam(const AdamOptions& options = {});
+/// adam with weight_decay 0.004, the default of Keras' AdamW.
+OptimizerPtr adamw(AdamOptions options = {.weight_decay = 0.004});
+
+/// "sgd" (0.01), "momentum" (0.01, 0.9), "nesterov" (0.01, 0.9), "adam" (0.001), "adamw" (0.001, decay
+/// 0.004); a rate may follow after a colon, as in "sgd:0.1". Throws std::invalid_argument that lists the
+/// names.
+OptimizerPtr make_optimizer(std::string_view text);
+
+}  // namespace mirrorscale::strategies

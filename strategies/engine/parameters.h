@@ -1,0 +1,76 @@
+#pragma once
+#include "kernels/matrix.h"
+#include "strategies/engine/initializer.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mirrorscale::strategies {
+
+/// A weight penalty added to the loss once: l1 * sum |w| + l2 * sum w^2.
+struct Penalty {
+  float l1 = 0, l2 = 0;
+  bool active() const { return l1 != 0 || l2 != 0; }
+};
+
+/// One named parameter of a model: a matrix [rows, columns], or a vector [columns] when `rows` is 0.
+struct ParameterSpec {
+  std::string name;
+  int rows = 0;
+  int columns = 0;
+  Initializer initializer;
+  Penalty penalty;
+  bool decayed = true;  // takes part in decoupled weight decay
+
+  std::size_t count() const {
+    return static_cast<std::size_t>(rows == 0 ? 1 : rows) * static_cast<std::size_t>(columns);
+  }
+};
+
+/// Row-major values of a parameter or slot, with its name and shape ([columns] for a vector).
+struct NamedArray {
+  std::string name;
+  std::vector<int> shape;
+  std::vector<float> values;
+};
+
+/// Where the parameters lie in a flat arena: slices that start and end at block boundaries (kernels::kBlock
+/// floats). Padding inside a slice is zero in weights, gradients and slots, always.
+class ParameterLayout {
+ public:
+  struct Slice {
+    ParameterSpec spec;
+    std::size_t offset = 0;  // floats from the start of the arena
+    std::size_t size = 0;    // floats, padding included
+  };
+
+  /// Returns the parameter's number. Throws std::invalid_argument when the name is taken or a size is < 1.
+  int add(ParameterSpec spec);
+  const std::vector<Slice>& slices() const { return slices_; }
+  const Slice& operator[](int index) const { return slices_[static_cast<std::size_t>(index)]; }
+  /// Floats of an arena, padding included.
+  std::size_t size() const { return size_; }
+  /// Parameters without padding.
+  std::size_t count() const;
+
+  /// The slice `index` of an arena as a matrix. Only where spec.rows > 0.
+  kernels::Matrix matrix(int index, float* arena) const;
+  kernels::ConstMatrix matrix(int index, const float* arena) const;
+
+  /// Row-major copies of every slice, and the reverse. unpack throws std::invalid_argument when names or
+  /// shapes differ, quoting both.
+  std::vector<NamedArray> pack(std::span<const float> arena) const;
+  void unpack(std::span<const NamedArray> arrays, std::span<float> arena) const;
+
+ private:
+  std::vector<Slice> slices_;
+  std::size_t size_ = 0;
+};
+
+/// Sets every padding element of a matrix slice (rows past `rows` in the last block, lanes past `columns`) to
+/// zero.
+void clear_padding(kernels::Matrix slice);
+
+}  // namespace mirrorscale::strategies

@@ -1,0 +1,129 @@
+#include "strategies/reducer.h"
+#include "strategies/slice_update.h"
+#include "strategies/tree_sum.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+
+namespace mirrorscale::strategies {
+namespace {
+
+class FusedReducer final : public Reducer {
+ public:
+  std::string name() const override { return "fused"; }
+
+  void prepare(int rank, int replicas, const Network& network, const Optimizer& optimizer) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (parts_.empty()) {
+        parts_.resize(static_cast<std::size_t>(replicas));
+        size_ = network.parameters().size();
+        targets_ = slice_targets(network);
+        slots_ = static_cast<int>(optimizer.slots().size());
+      }
+    }
+    Part& part = parts_[static_cast<std::size_t>(rank)];
+    const std::size_t blocks = size_ / kernels::kBlock;
+    const auto r = static_cast<std::size_t>(rank);
+    const auto n = static_cast<std::size_t>(replicas);
+    part.first = blocks * r / n * kernels::kBlock;
+    part.last = blocks * (r + 1) / n * kernels::kBlock;
+    for (int s = 0; s < slots_; ++s) part.slots[s] = kernels::make_buffer(part.last - part.first);
+  }
+
+  ReductionResult reduce_and_update(const ReductionStep& step) override {
+    Part& part = parts_[static_cast<std::size_t>(step.rank)];
+    Replica& mine = *step.replicas[static_cast<std::size_t>(step.rank)];
+    kernels::Backend& backend = mine.backend();
+    part.roots.clear();
+    for (std::size_t r = 0; r < step.replicas.size(); ++r) {
+      for (std::size_t i = 0; i < step.plan.shares[r].roots.size(); ++i) {
+        part.roots.push_back(step.replicas[r]->gradient(static_cast<int>(i)));
+      }
+    }
+    if (part.roots.size() > part.room) {
+      part.room = part.roots.size();
+      part.sum.reserve(part.room);
+    }
+    part.sum.begin(part.roots, step.plan.additions);
+    ReductionResult result;
+    std::copy_n(part.sum.sum(backend, size_, kernels::kPanel), kernels::kPanel, result.statistics.begin());
+    const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
+                                              static_cast<int>(step.replicas.size()));
+    const StepValues values = step.optimizer.begin(step.step);
+    for_each_chunk(targets_, part.first, part.last, TreeSum::kChunk,
+                   [&](const SliceTarget& target, std::size_t at, std::size_t count) {
+                     UpdateRange range{count, part.sum.sum(backend, at, count),   mine.weights() + at,
+                                       {},    terms_of(target.slice.spec, scale), target.slice.spec.decayed};
+                     for (int s = 0; s < slots_; ++s)
+                       range.slots[s] = part.slots[s].get() + (at - part.first);
+                     step.optimizer.update(backend, values, range);
+                     for (const auto& other : step.replicas) {
+                       if (other.get() != &mine) {
+                         std::memcpy(other->weights() + at, mine.weights() + at, count * sizeof(float));
+                       }
+                       transpose_chunk(backend, target, at, count, mine.weights(), *other);
+                     }
+                   });
+    return result;
+  }
+
+  std::vector<std::vector<float>> slots() const override {
+    std::vector<std::vector<float>> arenas(static_cast<std::size_t>(slots_), std::vector<float>(size_));
+    for (const Part& part : parts_) {
+      for (std::size_t s = 0; s < arenas.size(); ++s) {
+        std::copy_n(part.slots[s].get(), part.last - part.first,
+                    arenas[s].begin() + static_cast<std::ptrdiff_t>(part.first));
+      }
+    }
+    return arenas;
+  }
+
+  void set_slots(std::span<const std::vector<float>> arenas) override {
+    for (Part& part : parts_) {
+      for (std::size_t s = 0; s < static_cast<std::size_t>(slots_); ++s) {
+        std::copy(arenas[s].begin() + static_cast<std::ptrdiff_t>(part.first),
+                  arenas[s].begin() + static_cast<std::ptrdiff_t>(part.last), part.slots[s].get());
+      }
+    }
+  }
+
+  std::size_t planned_bytes(const Network& network, int slots, int replicas) const override {
+    const std::size_t blocks = network.parameters().size() / kernels::kBlock;
+    const auto n = static_cast<std::size_t>(replicas);
+    return (blocks + n - 1) / n * kernels::kBlock * sizeof(float) * static_cast<std::size_t>(slots);
+  }
+
+ private:
+  /// The slice [first, last) of the arena that one replica sums and updates.
+  struct Part {
+    std::size_t first = 0, last = 0;
+    kernels::Buffer slots[2];
+    std::vector<const float*> roots;
+    std::size_t room = 0;
+    TreeSum sum;
+  };
+
+  std::mutex mutex_;  // of the first prepare
+  std::vector<Part> parts_;
+  std::vector<SliceTarget> targets_;
+  std::size_t size_ = 0;
+  int slots_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Reducer> fused_reducer() {
+  return std::make_unique<FusedReducer>();
+}
+
+std::unique_ptr<Reducer> make_reducer(std::string_view name) {
+  if (name == "fused") return fused_reducer();
+  if (name == "replicated") return replicated_reducer();
+  throw std::invalid_argument("[reducer] '" + std::string(name) +
+                              "' is not known; there are: fused, replicated");
+}
+
+}  // namespace mirrorscale::strategies

@@ -1,0 +1,225 @@
+#include "strategies/model.h"
+
+#include <bit>
+#include <cstdio>
+#include <numeric>
+#include <stdexcept>
+
+namespace mirrorscale::strategies {
+namespace {
+
+std::string where(const ScopeTag& tag) {
+  return tag.id == 0 ? "outside of any scope" : "in the scope of " + tag.name;
+}
+
+std::string mend(const ScopeTag& tag) {
+  return tag.id == 0 ? "Move it out of the scope, or build the model in that scope too."
+                     : "Move it inside `auto scope = strategy.scope();` of " + tag.name + ".";
+}
+
+void require_same_scope(const std::string& what, const ScopeTag& made, const std::string& model,
+                        const ScopeTag& tag) {
+  if (made.id == tag.id) return;
+  throw std::invalid_argument("[compile] " + what + " was made " + where(made) + ", but model '" + model +
+                              "' was built " + where(tag) + ". " + mend(tag));
+}
+
+template <class Call>
+void each(const std::vector<CallbackPtr>& callbacks, Call call) {
+  for (const CallbackPtr& callback : callbacks) call(*callback);
+}
+
+bool want_batches(const std::vector<CallbackPtr>& callbacks) {
+  for (const CallbackPtr& callback : callbacks) {
+    if (callback->wants_batches()) return true;
+  }
+  return false;
+}
+
+void check_loop(const char* what, int global_batch, int steps_per_execution) {
+  if (global_batch < 1 || steps_per_execution < 1) {
+    throw std::invalid_argument(std::string("[") + what + "] global_batch is " +
+                                std::to_string(global_batch) + " and steps_per_execution is " +
+                                std::to_string(steps_per_execution) + "; both need at least 1");
+  }
+}
+
+}  // namespace
+
+Model::Model(int features, std::vector<LayerPtr> layers, const ModelOptions& options)
+    : options_(options),
+      network_(std::make_shared<const Network>(features, std::move(layers))),
+      session_(std::make_unique<Session>(current_strategy(), network_, options.seed)) {}
+
+void Model::check_scope() const {
+  const ScopeTag& now = current_scope();
+  if (now.id == 0 || now.id == scope_.id) return;
+  throw std::invalid_argument(
+      "[compile] model '" + options_.name + "' was built " + where(scope_) +
+      " and is compiled in the scope of " + now.name +
+      ". Move the construction of the model inside `auto scope = strategy.scope();` of " + now.name + ".");
+}
+
+void Model::compile(OptimizerPtr optimizer, LossPtr loss, std::vector<MetricPtr> metrics) {
+  check_scope();
+  if (!optimizer || !loss)
+    throw std::invalid_argument("[compile] needs an optimizer and a loss; one is null");
+  require_same_scope("optimizer '" + optimizer->name() + "'", optimizer->scope(), options_.name, scope_);
+  for (const MetricPtr& metric : metrics) {
+    if (!metric) throw std::invalid_argument("[compile] a metric is null");
+    require_same_scope("metric '" + metric->name() + "'", metric->scope(), options_.name, scope_);
+  }
+  objective_ = {std::move(loss), std::move(metrics), std::move(optimizer)};
+  session_->compile(objective_);
+}
+
+void Model::compile(const std::string& optimizer, const std::string& loss,
+                    const std::vector<std::string>& metrics) {
+  check_scope();
+  // What is made from a name belongs to the model's own scope, wherever compile is called.
+  const ScopeTag before = internal::exchange_current_scope(scope_);
+  try {
+    const LossPtr made = make_loss(loss);
+    std::vector<MetricPtr> made_metrics;
+    for (const std::string& metric : metrics) made_metrics.push_back(make_metric(metric, *made));
+    const OptimizerPtr made_optimizer = make_optimizer(optimizer);
+    compile(made_optimizer, made, std::move(made_metrics));
+  } catch (...) {
+    internal::exchange_current_scope(before);
+    throw;
+  }
+  internal::exchange_current_scope(before);
+}
+
+Optimizer& Model::optimizer() {
+  if (!objective_.optimizer)
+    throw std::invalid_argument("[model] '" + options_.name + "' is not compiled yet");
+  return *objective_.optimizer;
+}
+
+Logs Model::logs_of(const Pooled& pooled, const std::string& prefix, double penalty) const {
+  Logs logs{{prefix + "loss", pooled.loss() + penalty}};
+  for (std::size_t m = 0; m < objective_.metrics.size(); ++m) {
+    logs[prefix + objective_.metrics[m]->name()] = pooled.metric(m);
+  }
+  return logs;
+}
+
+Pooled Model::train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options,
+                          int epoch) {
+  const Shuffler& shuffler = *strategy().parts().shuffler;
+  const auto order = options.shuffle ? shuffler.order(train->rows(), options.seed, epoch)
+                                     : InOrder().order(train->rows(), options.seed, epoch);
+  const std::int64_t batches = (train->rows() + options.global_batch - 1) / options.global_batch;
+  if (!want_batches(options.callbacks)) return session_->train(order, 0, batches);
+  Pooled sums;
+  sums.metric_sums.resize(objective_.metrics.size());
+  for (std::int64_t first = 0; first < batches; first += options.steps_per_execution) {
+    const std::int64_t count = std::min<std::int64_t>(options.steps_per_execution, batches - first);
+    each(options.callbacks, [&](Callback& c) { c.on_train_batch_begin(control, first); });
+    const Pooled part = session_->train(order, first, count);
+    sums.merge(part);
+    each(options.callbacks,
+         [&](Callback& c) { c.on_train_batch_end(control, first + count - 1, logs_of(part, "", 0)); });
+  }
+  return sums;
+}
+
+History Model::fit(const DatasetPtr& train, const FitOptions& options) {
+  if (!train) throw std::invalid_argument("[fit] the data set is null");
+  check_loop("fit", options.global_batch, options.steps_per_execution);
+  if (options.epochs < 1) {
+    throw std::invalid_argument("[fit] epochs is " + std::to_string(options.epochs) + "; needs at least 1");
+  }
+  session_->start_training(train, options.global_batch);
+  LoopControl control{*this};
+  History history;
+  Logs logs;
+  each(options.callbacks, [&](Callback& c) { c.on_train_begin(control); });
+  for (int epoch = options.initial_epoch; epoch < options.initial_epoch + options.epochs && !control.stop;
+       ++epoch) {
+    each(options.callbacks, [&](Callback& c) { c.on_epoch_begin(control, epoch); });
+    logs = logs_of(train_epoch(control, train, options, epoch), "", 0);
+    if (strategy().kind() == "model_averaging") session_->average_weights();
+    if (options.validation) {
+      const int batch = options.validation_batch > 0 ? options.validation_batch : options.global_batch;
+      const Logs values =
+          evaluate(control, options.validation, {batch, options.steps_per_execution, options.callbacks});
+      for (const auto& [name, value] : values) logs["val_" + name] = value;
+    }
+    each(options.callbacks, [&](Callback& c) { c.on_epoch_end(control, epoch, logs); });
+    for (const auto& [name, value] : logs) history.values[name].push_back(value);
+    ++history.epochs;
+  }
+  each(options.callbacks, [&](Callback& c) { c.on_train_end(control, logs); });
+  return history;
+}
+
+Logs Model::evaluate(const DatasetPtr& dataset, const EvaluateOptions& options) {
+  LoopControl control{*this};
+  return evaluate(control, dataset, options);
+}
+
+Logs Model::evaluate(LoopControl& control, const DatasetPtr& dataset, const EvaluateOptions& options) {
+  if (!dataset) throw std::invalid_argument("[evaluate] the data set is null");
+  check_loop("evaluate", options.global_batch, options.steps_per_execution);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(dataset->rows()));
+  std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  const double penalty = session_->penalty();
+  each(options.callbacks, [&](Callback& c) { c.on_test_begin(control); });
+  Pooled sums;
+  if (!want_batches(options.callbacks)) {
+    sums = session_->evaluate(dataset, rows, options.global_batch);
+  } else {
+    sums.metric_sums.resize(objective_.metrics.size());
+    const std::size_t at_a_time = static_cast<std::size_t>(options.global_batch) *
+                                  static_cast<std::size_t>(options.steps_per_execution);
+    std::int64_t batch = 0;
+    for (std::size_t first = 0; first < rows.size(); first += at_a_time) {
+      const auto part = std::span(rows).subspan(first, std::min(at_a_time, rows.size() - first));
+      each(options.callbacks, [&](Callback& c) { c.on_test_batch_begin(control, batch); });
+      sums.merge(session_->evaluate(dataset, part, options.global_batch));
+      batch += static_cast<std::int64_t>((part.size() + static_cast<std::size_t>(options.global_batch) - 1) /
+                                         static_cast<std::size_t>(options.global_batch));
+      each(options.callbacks,
+           [&](Callback& c) { c.on_test_batch_end(control, batch - 1, logs_of(sums, "", penalty)); });
+    }
+  }
+  const Logs logs = logs_of(sums, "", penalty);
+  each(options.callbacks, [&](Callback& c) { c.on_test_end(control, logs); });
+  return logs;
+}
+
+Predictions Model::predict(const DatasetPtr& dataset, int global_batch) {
+  if (!dataset) throw std::invalid_argument("[predict] the data set is null");
+  return session_->predict(dataset, global_batch);
+}
+
+std::string Model::weight_hash() const {
+  return hash_of(weights());
+}
+
+LayerPtr dense(int units, const std::string& activation) {
+  return std::make_shared<Dense>(units, activation);
+}
+LayerPtr dense(int units, const DenseOptions& options) {
+  return std::make_shared<Dense>(units, options);
+}
+LayerPtr activation(const std::string& name) {
+  return std::make_shared<ActivationLayer>(name);
+}
+
+std::string hash_of(const std::vector<NamedArray>& arrays) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const NamedArray& array : arrays) {
+    for (const float value : array.values) {
+      const auto bits = std::bit_cast<std::uint32_t>(value);
+      for (int byte = 0; byte < 4; ++byte) hash = (hash ^ ((bits >> (8 * byte)) & 0xFFU)) * 1099511628211U;
+    }
+  }
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+}  // namespace mirrorscale::strategies

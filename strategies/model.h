@@ -1,0 +1,107 @@
+#pragma once
+#include "strategies/callbacks.h"
+#include "strategies/engine/dense.h"
+#include "strategies/engine/scope_tag.h"
+#include "strategies/session.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mirrorscale::strategies {
+
+struct ModelOptions {
+  std::string name = "model";
+  std::uint64_t seed = 1;  // of the initial weights
+};
+
+struct FitOptions {
+  int epochs = 1;
+  int global_batch = 32;  // rows a step, over all replicas
+  bool shuffle = true;
+  std::uint64_t seed = 1;  // of the order of rows
+  int initial_epoch = 0;
+  DatasetPtr validation;
+  int validation_batch = 0;     // 0: global_batch
+  int steps_per_execution = 1;  // batches between two batch callbacks
+  std::vector<CallbackPtr> callbacks;
+};
+
+struct EvaluateOptions {
+  int global_batch = 256;
+  int steps_per_execution = 1;
+  std::vector<CallbackPtr> callbacks;
+};
+
+/// Values of each epoch, by name (see Logs).
+struct History {
+  std::map<std::string, std::vector<double>> values;
+  int epochs = 0;
+};
+
+/// A stack of layers under a strategy, in the spirit of Keras. Build and compile it inside
+/// `strategy.scope()`: it remembers the strategy, and fit, evaluate and predict then work anywhere.
+///
+///   const Mirrored strategy(2);
+///   std::optional<Model> model;
+///   {
+///     const Scope scope = strategy.scope();
+///     model.emplace(784, std::vector<LayerPtr>{dense(512, "relu"), dense(10)});
+///     model->compile("adam", "sparse_categorical_crossentropy_from_logits", {"accuracy"});
+///   }
+///   model->fit(data, {.epochs = 5, .global_batch = 256});
+class Model {
+ public:
+  /// Throws std::invalid_argument for shapes that don't fit.
+  Model(int features, std::vector<LayerPtr> layers, const ModelOptions& options = {});
+  Model(Model&&) = default;
+
+  /// Throws std::invalid_argument when the model, the optimizer or a metric was made in another scope than
+  /// the one it is compiled in, saying what to move where.
+  void compile(OptimizerPtr optimizer, LossPtr loss, std::vector<MetricPtr> metrics = {});
+  /// By name; see make_optimizer, make_loss, make_metric.
+  void compile(const std::string& optimizer, const std::string& loss,
+               const std::vector<std::string>& metrics = {});
+
+  /// Trains. The reported loss of an epoch is pooled over its batches, each measured before its update.
+  History fit(const DatasetPtr& train, const FitOptions& options);
+  Logs evaluate(const DatasetPtr& dataset, const EvaluateOptions& options = {});
+  Predictions predict(const DatasetPtr& dataset, int global_batch = 256);
+
+  const std::string& name() const { return options_.name; }
+  const Strategy& strategy() const { return session_->strategy(); }
+  const Network& network() const { return *network_; }
+  Session& session() { return *session_; }
+  Optimizer& optimizer();
+  std::int64_t steps() const { return session_->steps(); }
+  std::vector<NamedArray> weights() const { return session_->weights(); }
+  void set_weights(const std::vector<NamedArray>& arrays) { session_->set_weights(arrays); }
+  std::vector<NamedArray> slots() const { return session_->slots(); }
+  /// FNV-1a 64 over the row-major float bits of all parameters, little-endian, in order: the same on every
+  /// correct machine.
+  std::string weight_hash() const;
+
+ private:
+  Logs logs_of(const Pooled& pooled, const std::string& prefix, double penalty) const;
+  Pooled train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options, int epoch);
+  Logs evaluate(LoopControl& control, const DatasetPtr& dataset, const EvaluateOptions& options);
+  void check_scope() const;
+
+  ModelOptions options_;
+  ScopeTag scope_ = current_scope();
+  std::shared_ptr<const Network> network_;
+  std::unique_ptr<Session> session_;
+  Objective objective_;
+};
+
+LayerPtr dense(int units, const std::string& activation = "linear");
+LayerPtr dense(int units, const DenseOptions& options);
+LayerPtr activation(const std::string& name);
+
+/// The hash of Model::weight_hash.
+std::string hash_of(const std::vector<NamedArray>& arrays);
+
+}  // namespace mirrorscale::strategies

@@ -1,0 +1,108 @@
+#pragma once
+#include "strategies/engine/batch.h"
+#include "strategies/engine/loss.h"
+#include "strategies/engine/metric.h"
+#include "strategies/engine/network.h"
+#include "strategies/engine/optimizer.h"
+#include "strategies/input/dataset.h"
+#include "strategies/strategy.h"
+#include "strategies/timeline.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mirrorscale::strategies {
+
+/// Sees which rows each replica took in which step; called from the replicas' threads. For validation.
+class RowObserver {
+ public:
+  virtual ~RowObserver() = default;
+  virtual void rows_taken(int replica, std::int64_t step, std::span<const std::int64_t> rows) = 0;
+};
+
+/// Pooled sums over rows: loss and metrics are weighted sums, divided only when they are shown.
+struct Pooled {
+  double loss_sum = 0, weight_sum = 0;
+  std::vector<double> metric_sums;
+  std::int64_t rows = 0;
+
+  /// `penalty` is added to the loss of every unit of weight.
+  void add(const StepStatistics& statistics, std::int64_t batch_rows, double penalty = 0);
+  void merge(const Pooled& other);
+  double loss() const { return weight_sum == 0 ? 0 : loss_sum / weight_sum; }
+  double metric(std::size_t i) const { return weight_sum == 0 ? 0 : metric_sums[i] / weight_sum; }
+};
+
+/// What a session trains with.
+struct Objective {
+  LossPtr loss;
+  std::vector<MetricPtr> metrics;
+  OptimizerPtr optimizer;
+};
+
+/// Row-major predictions in input order.
+struct Predictions {
+  std::int64_t rows = 0;
+  int columns = 0;
+  std::vector<float> values;
+};
+
+/// The replicas of one model at work: a thread, a backend and the arenas of each, made once. Runs steps;
+/// knows nothing of epochs or callbacks.
+class Session {
+ public:
+  /// Initial values are made once from `seed` and given to all replicas.
+  Session(Strategy strategy, std::shared_ptr<const Network> network, std::uint64_t seed);
+  ~Session();
+
+  const Strategy& strategy() const { return strategy_; }
+  const Network& network() const { return *network_; }
+  /// Sets loss, metrics and optimizer; the slots and the step count start anew.
+  void compile(Objective objective);
+
+  /// Gets ready to train on `dataset` in batches of `global_batch` rows: plans, buffers, no more allocation
+  /// after.
+  void start_training(DatasetPtr dataset, int global_batch);
+  /// Trains the batches first .. first + count - 1 of an epoch whose rows come in `order`. Returns the pooled
+  /// statistics; `each_step`, where given, gets those of every step; `timeline` must have room for `count`
+  /// steps.
+  Pooled train(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
+               Timeline* timeline = nullptr, std::vector<Pooled>* each_step = nullptr);
+  /// Optimizer steps done.
+  std::int64_t steps() const { return steps_; }
+  void set_observer(RowObserver* observer) { observer_ = observer; }
+
+  /// Statistics of `rows` of a data set, in batches; the same bits for any batch and number of replicas.
+  Pooled evaluate(const DatasetPtr& dataset, std::span<const std::int64_t> rows, int global_batch);
+  Predictions predict(const DatasetPtr& dataset, int global_batch);
+
+  /// Parameters of one replica, row-major; the same on all replicas of a mirrored strategy.
+  std::vector<NamedArray> weights(int replica = 0) const;
+  void set_weights(std::span<const NamedArray> arrays);
+  /// The optimizer's slots, named "<parameter>/<slot>".
+  std::vector<NamedArray> slots() const;
+  /// A replica's flat arena of weights, to compare replicas bit by bit.
+  std::span<const float> arena(int replica) const;
+  /// Averages the replicas' weights (a tree over replicas, divided by their number) and gives them to all.
+  void average_weights();
+  /// l1 * sum |w| + l2 * sum w^2 over all penalised parameters.
+  double penalty() const;
+  /// Bytes of memory that a device of this session is planned to hold while training.
+  static std::size_t planned_bytes(const Strategy& strategy, const Network& network, const Dataset& dataset,
+                                   int global_batch, int optimizer_slots);
+
+ private:
+  struct State;
+  void prepare_batches(const Dataset& dataset, int rows, int roots);
+
+  Strategy strategy_;
+  std::shared_ptr<const Network> network_;
+  std::shared_ptr<State> state_;  // shared with running ranks, so that a rank left behind finds it alive
+  std::int64_t steps_ = 0;
+  RowObserver* observer_ = nullptr;
+};
+
+}  // namespace mirrorscale::strategies

@@ -1,0 +1,126 @@
+#pragma once
+#include "strategies/comm/communicator.h"
+#include "strategies/comm/threads/device_team.h"
+#include "strategies/input/sharder.h"
+#include "strategies/input/shuffler.h"
+#include "strategies/loss_normaliser.h"
+#include "strategies/reducer.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mirrorscale::strategies {
+
+/// The replaceable parts of mirrored training. Another part changes what training does, never how the rest is
+/// written.
+struct EngineParts {
+  std::shared_ptr<const Shuffler> shuffler = std::make_shared<UniformShuffle>();
+  std::shared_ptr<const Sharder> sharder = std::make_shared<TreeSharder>();
+  std::shared_ptr<const LossNormaliser> normaliser = std::make_shared<GlobalMean>();
+  std::function<std::unique_ptr<Reducer>()> make_reducer = fused_reducer;
+};
+
+struct StrategyOptions {
+  EngineParts parts;
+  TeamOptions team;
+};
+
+/// What a function run on every replica knows about itself.
+struct ReplicaContext {
+  int replica_id = 0;
+  int num_replicas = 1;
+  Communicator& communicator;
+};
+
+class Scope;
+
+/// How replicas train together, and where. A handle: copies are the same strategy.
+class Strategy {
+ public:
+  struct State;
+
+  /// "one_device(cpu:0)", "mirrored(cpu:0, cpu:1)".
+  const std::string& name() const;
+  /// "one_device", "mirrored", "model_averaging".
+  const std::string& kind() const;
+  const std::vector<std::string>& devices() const;
+  int replicas() const;
+  /// "cpu" or "reference": the backend of all its devices.
+  const std::string& backend() const;
+  DeviceTeam& team() const;
+  const EngineParts& parts() const;
+  std::uint64_t id() const;
+  bool operator==(const Strategy& other) const { return state_ == other.state_; }
+
+  /// While the scope lives, models, optimizers and metrics made on this thread belong to this strategy.
+  /// Scopes of the same strategy nest; a different one inside throws std::invalid_argument.
+  [[nodiscard]] Scope scope() const;
+
+  /// Runs `body` on every replica at once; see DeviceTeam::run.
+  void run(const std::function<void(const ReplicaContext&)>& body) const;
+  /// One value per replica into one. Throws std::invalid_argument unless there are as many values as
+  /// replicas.
+  float reduce(ReduceOp op, std::span<const float> per_replica) const;
+  /// Over all rows of all replicas; kMean divides by the true number of rows, so that uneven replicas are
+  /// right.
+  float reduce_rows(ReduceOp op, std::span<const std::vector<float>> per_replica) const;
+
+ protected:
+  /// Throws std::invalid_argument for no devices, a device twice, a device that doesn't exist, or mixed
+  /// backends.
+  Strategy(std::string kind, std::vector<std::string> devices, const StrategyOptions& options);
+  explicit Strategy(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ private:
+  friend class Scope;
+  friend Strategy current_strategy();
+
+  std::shared_ptr<State> state_;
+};
+
+/// The baseline: one replica, no communication.
+class OneDevice : public Strategy {
+ public:
+  explicit OneDevice(const std::string& device = "cpu:0", const StrategyOptions& options = {});
+};
+
+/// One replica a device, synchronous: every step is a step on the global batch.
+class Mirrored : public Strategy {
+ public:
+  explicit Mirrored(std::vector<std::string> devices, const StrategyOptions& options = {});
+  /// Devices cpu:0 … cpu:(count - 1).
+  explicit Mirrored(int count, const StrategyOptions& options = {});
+};
+
+/// NOT mirrored training: every replica trains on its share of each batch alone; after each epoch the weights
+/// are averaged (McMahan et al. 2017 call it federated averaging). Here to show with a number that it is
+/// another thing.
+class ModelAveraging : public Strategy {
+ public:
+  explicit ModelAveraging(std::vector<std::string> devices, const StrategyOptions& options = {});
+};
+
+/// "cpu:0" … "cpu:(count - 1)", or of another backend.
+std::vector<std::string> device_names(int count, const std::string& backend = "cpu");
+
+/// The strategy whose scope this thread is in; outside of any scope the default one, OneDevice("cpu:0").
+Strategy current_strategy();
+
+/// Ends on destruction. Scopes end in the reverse order of their beginnings, on the thread that began them.
+class Scope {
+ public:
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  friend class Strategy;
+  explicit Scope(std::shared_ptr<Strategy::State> state);
+  std::shared_ptr<Strategy::State> before_;
+};
+
+}  // namespace mirrorscale::strategies
