@@ -1,0 +1,366 @@
+"""Record files as data: the frozen dataclasses of docs/records.md, and `load`, which refuses what does not fit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from mirrorscale_reports.decode import (
+    Amount,
+    Bounds,
+    Count,
+    Hex,
+    HexOrEmpty,
+    Length,
+    Pattern,
+    PositiveCount,
+    Refused,
+    Text,
+    decode,
+)
+
+SCHEMA = 1
+
+Started = Annotated[
+    str,
+    Pattern(
+        r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|\+00:00)",
+        "ISO 8601 in UTC, such as 2024-06-07T09:30:00Z",
+    ),
+]
+Fraction = Annotated[float, Bounds(5e-324, below=1.0)]
+
+
+class RecordError(Exception):
+    """A file that cannot be used; the text is one line: file, line, field, what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where and with what a run was made. Sizes in bytes; `cores` are those usable by the process."""
+
+    host: str
+    os: str
+    kernel: str
+    cpu_model: str
+    cores: PositiveCount
+    numa_nodes: Count
+    l1d_bytes: Count
+    l2_bytes: Count
+    l3_bytes: Count
+    memory_bytes: Count
+    backend: Text
+    target: Text
+    targets: tuple[Text, ...]
+    numerics: Literal["exact", "fast"]
+    compiler: str
+    build_type: str
+    nvtx: bool
+    libraries: dict[str, str]
+    variables: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One launch that wrote to the file."""
+
+    schema: Literal[1]
+    kind: Literal["run"]
+    run_id: Text
+    started: Started
+    command: Annotated[tuple[str, ...], Length(1)]
+    version: Text
+    git_revision: Text
+    plan: dict[str, object]
+    plan_fingerprint: Hex
+    machine_fingerprint: Hex
+    environment: Environment
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One invariant's verdict on one cell, with the evidence in words."""
+
+    invariant: Text
+    verdict: Literal["passed", "failed", "skipped"]
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value and its confidence interval."""
+
+    value: Amount
+    low: Amount
+    high: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """Mean seconds a step, by phase, mean over replicas."""
+
+    input: Amount
+    forward: Amount
+    backward: Amount
+    reduction: Amount
+    optimizer: Amount
+    wait: Amount
+
+
+PHASES = tuple(Phases.__dataclass_fields__)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    predicted_bytes_per_device: Count
+    process_peak_bytes: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The times of one cell. `steps` does not count warm-up; a step is the maximum over replicas."""
+
+    slices: PositiveCount
+    steps_per_slice: PositiveCount
+    steps: PositiveCount
+    warmup_steps: Count
+    stop_reason: Literal["interval", "budget", "slices"]
+    step_p50_s: Amount
+    step_p95_s: Amount
+    step_min_s: Amount
+    samples_per_s: Interval
+    speedup: Interval | None
+    efficiency: Interval | None
+    confidence: Fraction
+    method: Text
+    base_key: str
+    phases_s: Phases
+    fma_peak_share: Amount | None
+    slice_samples_per_s: Annotated[tuple[Amount, ...], Length(1)]
+    slice_start_s: Annotated[tuple[float, ...], Length(1)]
+    step_s: Annotated[tuple[Amount, ...], Length(1, most=2000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One measured and judged point of a sweep."""
+
+    schema: Literal[1]
+    kind: Literal["cell"]
+    run_id: Text
+    cell_key: Text
+    workload: Text
+    dataset: Text
+    synthetic: bool
+    strategy: Literal["one_device", "mirrored"]
+    reduction: Literal["fused", "replicated"]
+    devices: Annotated[tuple[Text, ...], Length(1)]
+    replicas: PositiveCount
+    global_batch: PositiveCount
+    local_batch: PositiveCount
+    scaling: Literal["strong", "weak"]
+    optimizer: Text
+    seed: Count
+    backend: Text
+    target: Text
+    numerics: Literal["exact", "fast"]
+    precision: Literal["fp32"]
+    oversubscribed: bool
+    parameters: Count
+    flops_per_sample: Amount
+    status: Literal["ok", "failed", "error", "skipped"]
+    reason: str
+    checks: tuple[Check, ...]
+    weight_hash: HexOrEmpty
+    memory: Memory
+    measurement: Measurement | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFile:
+    """A whole file. `cells` holds one cell a key (the last one written), in order of first appearance;
+    `notes` says what the reader did that a person should know."""
+
+    name: str
+    sha256: str
+    runs: tuple[Run, ...]
+    cells: tuple[Cell, ...]
+    notes: tuple[str, ...]
+
+    def run_of(self, cell: Cell) -> Run:
+        return next(run for run in self.runs if run.run_id == cell.run_id)
+
+
+def load(path: Path) -> RecordFile:
+    """Reads and checks every line. Raises RecordError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"{path}: cannot read it: {error.strerror}") from error
+    return parse(data, str(path))
+
+
+def parse(data: bytes, name: str) -> RecordFile:
+    """As `load`, from bytes; `name` is what messages call the file."""
+    runs: dict[str, Run] = {}
+    cells: dict[str, Cell] = {}
+    line_of: dict[str, int] = {}
+    notes: list[str] = []
+    replaced: list[str] = []
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = _parse_line(line)
+        except Refused as refused:
+            if number == len(lines) and not _is_json(line):
+                notes.append(f"line {number} is torn (the writer was interrupted); it was dropped")
+                break
+            raise RecordError(f"{name}:{number}: {refused}") from None
+        if isinstance(record, Run):
+            if record.run_id in runs:
+                raise RecordError(f"{name}:{number}: run_id {record.run_id!r} occurs twice")
+            runs[record.run_id] = record
+            continue
+        if record.run_id not in runs:
+            raise RecordError(
+                f"{name}:{number}: field `run_id`: no run record {record.run_id!r} above this cell"
+            )
+        if record.cell_key in cells:
+            replaced.append(
+                f"{record.cell_key} (line {number} replaces {line_of[record.cell_key]})"
+            )
+        cells[record.cell_key] = record
+        line_of[record.cell_key] = number
+    if not runs:
+        raise RecordError(
+            f"{name}: no records in it; expected a file that `mirrorscale sweep` wrote"
+        )
+    if not cells:
+        raise RecordError(f"{name}: a run but no cell in it, so there is nothing to report yet")
+    if replaced:
+        notes.append("measured more than once, the last record counts: " + "; ".join(replaced))
+    notes.extend(_mixed(runs, cells))
+    return RecordFile(
+        name=name,
+        sha256=hashlib.sha256(data).hexdigest(),
+        runs=tuple(runs.values()),
+        cells=tuple(cells.values()),
+        notes=tuple(notes),
+    )
+
+
+def _mixed(runs: dict[str, Run], cells: dict[str, Cell]) -> list[str]:
+    used = [runs[run_id] for run_id in dict.fromkeys(cell.run_id for cell in cells.values())]
+    notes = []
+    machines = {run.machine_fingerprint: run.environment.host for run in used}
+    if len(machines) > 1:
+        shown = ", ".join(f"{host} ({mark})" for mark, host in machines.items())
+        notes.append(
+            f"cells come from {len(machines)} different machines: {shown}; do not compare them"
+        )
+    plans = {run.plan_fingerprint for run in used}
+    if len(plans) > 1:
+        notes.append(f"cells come from {len(plans)} different plans")
+    return notes
+
+
+def _parse_line(line: bytes) -> Run | Cell:
+    try:
+        value = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise Refused(f"not UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise Refused(f"not JSON: {error.msg} at column {error.colno}") from None
+    except RecursionError:
+        raise Refused("not a record: nested too deeply") from None
+    if not isinstance(value, dict):
+        raise Refused("not a record: expected a JSON object")
+    _require_encodable(line, value)
+    schema = value.get("schema")
+    if type(schema) is not int or schema != SCHEMA:
+        raise Refused(
+            f"field `schema`: this reader knows schema {SCHEMA}, the record has {schema!r}"
+        )
+    kind = value.get("kind")
+    if kind == "run":
+        run: Run = decode(Run, value)
+        return run
+    if kind == "cell":
+        cell: Cell = decode(Cell, value)
+        _require_consistent(cell)
+        return cell
+    raise Refused(f"field `kind`: expected 'run' or 'cell', got {kind!r}")
+
+
+def _no_constant(literal: str) -> float:
+    raise Refused(f"not JSON: {literal} is not a finite number")
+
+
+def _require_encodable(line: bytes, value: dict[str, Any]) -> None:
+    # JSON may spell half of a surrogate pair, which no UTF-8 file (our page) can hold.
+    if b"\\u" in line:
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise Refused("a text holds half of a surrogate pair (\\ud800 to \\udfff)") from None
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _require_consistent(cell: Cell) -> None:
+    """What the types cannot say."""
+    if cell.replicas != len(cell.devices):
+        raise Refused(
+            f"field `replicas`: {cell.replicas}, but {len(cell.devices)} devices are named"
+        )
+    local = -(-cell.global_batch // cell.replicas)
+    if cell.local_batch != local:
+        raise Refused(
+            f"field `local_batch`: expected {local} (global batch {cell.global_batch} over "
+            f"{cell.replicas}, rounded up), got {cell.local_batch}"
+        )
+    failed = [check.invariant for check in cell.checks if check.verdict == "failed"]
+    measured = cell.measurement
+    if cell.status == "ok":
+        if failed:
+            raise Refused(f"field `status`: 'ok', but check {failed[0]} failed")
+        if measured is None:
+            raise Refused("field `measurement`: null, but the status is 'ok'")
+        if cell.reason:
+            raise Refused("field `reason`: expected nothing when the status is 'ok'")
+        if not cell.weight_hash:
+            raise Refused("field `weight_hash`: empty, but the status is 'ok'")
+    else:
+        if measured is not None:
+            raise Refused(f"field `measurement`: expected null when the status is {cell.status!r}")
+        if not cell.reason:
+            raise Refused(f"field `reason`: empty, but the status is {cell.status!r}")
+        if cell.status == "failed" and not failed:
+            raise Refused("field `status`: 'failed', but no check failed")
+    if measured is None:
+        return
+    if cell.oversubscribed and (measured.speedup or measured.efficiency):
+        raise Refused("field `measurement.efficiency`: expected null for an oversubscribed cell")
+    for name in ("samples_per_s", "speedup", "efficiency"):
+        interval = getattr(measured, name)
+        if interval and interval.low > interval.high:
+            raise Refused(
+                f"field `measurement.{name}`: low {interval.low} is above high {interval.high}"
+            )
+    for name in ("slice_samples_per_s", "slice_start_s"):
+        if len(getattr(measured, name)) != measured.slices:
+            raise Refused(
+                f"field `measurement.{name}`: {len(getattr(measured, name))} values for "
+                f"{measured.slices} slices"
+            )
