@@ -49,8 +49,8 @@ class MirrorJudge {
   Verdict verdict() const;
 
  private:
-  std::int64_t steps_ = 0, elements_ = 0;
-  std::size_t replicas_ = 0;
+  std::int64_t steps_ = 0;
+  std::size_t replicas_ = 0, values_ = 0;
   Verdict first_failure_;
 };
 

@@ -1,7 +1,10 @@
 #pragma once
+#include "harness/measure/clock.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -18,7 +21,7 @@ struct TimedCell {
 
 struct Slice {
   int round = 0;
-  double start_s = 0;  // since the run began
+  double start_s = 0;  // since the run was made
   double seconds = 0;  // of all steps of the slice, as run_steps returned it
   double cpu_s = 0;    // CPU time of the whole process in the slice
 };
@@ -56,7 +59,7 @@ class InterleavedRun {
   bool active(std::size_t cell) const { return active_[cell]; }
 
   int rounds() const { return rounds_; }
-  double elapsed_s() const;
+  double elapsed_s() const { return clock_.now_s(); }  // since it was made
   /// One per cell, in the order given to the constructor.
   const std::vector<CellTiming>& timings() const { return timings_; }
 
@@ -66,9 +69,9 @@ class InterleavedRun {
   std::vector<TimedCell> cells_;
   std::vector<CellTiming> timings_;
   std::vector<bool> active_;
-  std::uint64_t random_state_;
+  std::mt19937_64 random_;
+  SteadyClock clock_;
   int rounds_ = 0;
-  double start_s_ = 0;
 };
 
 }  // namespace mirrorscale::harness

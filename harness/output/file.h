@@ -10,6 +10,12 @@ namespace mirrorscale::harness {
 /// and reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// Creates the folder that `path` lies in and returns it.
+std::filesystem::path make_parent_folder(const std::filesystem::path& path);
+
+/// Makes new and renamed entries of a folder last through a power cut.
+void sync_folder(const std::filesystem::path& folder);
+
 /// The whole file. Throws std::runtime_error with path and reason.
 std::string read_file(const std::filesystem::path& path);
 

@@ -1,6 +1,7 @@
 #pragma once
 #include "harness/record/record.h"
 
+#include <cstdint>
 #include <string>
 
 namespace mirrorscale::harness {

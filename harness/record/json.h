@@ -22,4 +22,7 @@ Record from_json_line(std::string_view line, const std::string& where);
 std::string canonical_text(const Plan& plan);
 std::string plan_fingerprint(const Plan& plan);
 
+/// Of the JSON library: "3.11.2".
+std::string json_library_version();
+
 }  // namespace mirrorscale::harness

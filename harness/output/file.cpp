@@ -1,0 +1,107 @@
+#include "harness/output/file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace mirrorscale::harness {
+namespace {
+
+/// Closes a descriptor, and removes an unfinished temporary file.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::filesystem::path& beside) : path_(beside.string() + ".XXXXXX") {
+    descriptor_ = mkstemp(path_.data());
+    if (descriptor_ < 0) fail("create");
+  }
+  ~TemporaryFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+  TemporaryFile(TemporaryFile&&) = delete;
+
+  void write(std::string_view content) {
+    while (!content.empty()) {
+      const ssize_t written = ::write(descriptor_, content.data(), content.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("write");
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  void rename_to(const std::filesystem::path& path) {
+    // mkstemp makes the file private; give it what a plain open would have.
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(descriptor_, 0666 & ~mask) != 0) fail("set the mode of");
+    if (fsync(descriptor_) != 0) fail("flush");
+    if (close(std::exchange(descriptor_, -1)) != 0) fail("close");
+    if (std::rename(path_.c_str(), path.c_str()) != 0) fail("rename");
+    path_.clear();
+  }
+
+ private:
+  [[noreturn]] void fail(const char* doing) const {
+    const int error = errno;
+    throw std::runtime_error(fmt::format("can't {} {}: {}", doing, path_, std::strerror(error)));
+  }
+
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace
+
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    throw std::runtime_error(fmt::format("can't open folder {}: {}", folder.string(), std::strerror(errno)));
+  }
+  // Some file systems cannot sync a folder (EINVAL); there rename is all there is.
+  const bool failed = fsync(descriptor) != 0 && errno != EINVAL;
+  const int error = errno;
+  close(descriptor);
+  if (failed)
+    throw std::runtime_error(fmt::format("can't flush folder {}: {}", folder.string(), std::strerror(error)));
+}
+
+std::filesystem::path make_parent_folder(const std::filesystem::path& path) {
+  const std::filesystem::path folder =
+      path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw std::runtime_error(fmt::format("can't create folder {}: {}", folder.string(), error.message()));
+  return folder;
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  const std::filesystem::path folder = make_parent_folder(path);
+  TemporaryFile file(path);
+  file.write(content);
+  file.rename_to(path);
+  sync_folder(folder);
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw std::runtime_error(fmt::format("can't read {}: it is a folder", path.string()));
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    throw std::runtime_error(fmt::format("can't read {}: {}", path.string(), std::strerror(errno)));
+  std::string content{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (stream.bad()) throw std::runtime_error(fmt::format("can't read {}: input error", path.string()));
+  return content;
+}
+
+}  // namespace mirrorscale::harness
