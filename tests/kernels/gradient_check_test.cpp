@@ -1,0 +1,147 @@
+// Every backward op against finite differences of its forward op, in double, with the reference templates:
+// the same text that defines the bits in float.
+#include "kernels/reference/losses.h"
+#include "kernels/reference/ops.h"
+#include "tests/kernels/support.h"
+
+#include <functional>
+#include <tuple>
+
+namespace mirrorscale::kernels::testing {
+namespace {
+
+using Values = Grid<double>;
+
+/// sum of y * r: a loss whose gradient with respect to y is r.
+double weigh(const Values& y, const Values& r) {
+  double sum = 0;
+  for (int i = 0; i < y.rows(); ++i) {
+    for (int j = 0; j < y.columns(); ++j) sum += y.at(i, j) * r.at(i, j);
+  }
+  return sum;
+}
+
+/// d loss / d at(i, j) by central differences, against `gradient`.
+void expect_gradient(const Values& at, const Values& gradient, const std::function<double()>& loss,
+                     const std::string& what) {
+  constexpr double kStep = 1e-5, kAllowed = 2e-8;  // step^2 times a third derivative; rounding 1e-16 / step
+  for (int i = 0; i < at.rows(); ++i) {
+    for (int j = 0; j < at.columns(); ++j) {
+      const double here = at.at(i, j);
+      at.at(i, j) = here + kStep;
+      const double above = loss();
+      at.at(i, j) = here - kStep;
+      const double below = loss();
+      at.at(i, j) = here;
+      const double slope = (above - below) / (2 * kStep);
+      ASSERT_NEAR(gradient.at(i, j), slope, kAllowed * (1 + std::abs(slope)))
+          << what << " at " << i << ", " << j;
+    }
+  }
+}
+
+class GradientCheck : public ::testing::TestWithParam<Activation> {};
+
+TEST_P(GradientCheck, TwoLayersWithBias) {
+  const Activation f = GetParam();
+  // h = f(x w1 + b1), y = h w2; the loss is y . r.
+  auto x = activations<double>(5, 4).fill(1), z = activations<double>(5, 7), h = activations<double>(5, 7);
+  auto y = activations<double>(5, 3), r = activations<double>(5, 3).fill(2);
+  auto w1 = weights<double>(4, 7).fill(3), w2 = weights<double>(7, 3).fill(4), w2t = weights<double>(3, 7);
+  auto b1 = activations<double>(1, 7).fill(5);  // one panel: a bias vector
+  const auto loss = [&] {
+    reference::linear<double>(x.read(), w1.read(), &b1.at(0, 0), Activation::kLinear, z.view());
+    reference::linear<double>(x.read(), w1.read(), &b1.at(0, 0), f, h.view());
+    reference::linear<double>(h.read(), w2.read(), nullptr, Activation::kLinear, y.view());
+    return weigh(y, r);
+  };
+  loss();
+  reference::transpose<double>(w2.read(), w2t.view(), 0, 1);
+  auto dw1 = weights<double>(4, 7), dw2 = weights<double>(7, 3), db1 = activations<double>(1, 7);
+  auto dz = activations<double>(5, 7), dx = activations<double>(5, 4), w1t = weights<double>(7, 4);
+  reference::linear_backward_weights<double>(h.read(), r.read(), 2, dw2.view());
+  reference::linear_backward_input<double>(r.read(), w2t.read(), f,
+                                           derivative_needs_input(f) ? z.read() : h.read(), dz.view());
+  reference::linear_backward_weights<double>(x.read(), dz.read(), 2, dw1.view());
+  reference::sum_rows<double>(dz.read(), 2, &db1.at(0, 0));
+  reference::transpose<double>(w1.read(), w1t.view(), 0, 1);
+  reference::linear_backward_input<double>(dz.read(), w1t.read(), Activation::kLinear, {}, dx.view());
+  expect_gradient(w2, dw2, loss, "w2");
+  expect_gradient(w1, dw1, loss, "w1");
+  expect_gradient(b1, db1, loss, "b1");
+  expect_gradient(x, dx, loss, "x");
+}
+
+TEST_P(GradientCheck, ActivationAlone) {
+  const Activation f = GetParam();
+  auto z = activations<double>(3, 20).fill(1, -3, 3), y = activations<double>(3, 20);
+  auto r = activations<double>(3, 20).fill(2), dz = activations<double>(3, 20);
+  const auto loss = [&] {
+    reference::activate<double>(f, z.read(), y.view());
+    return weigh(y, r);
+  };
+  loss();
+  reference::activate_backward<double>(f, derivative_needs_input(f) ? z.read() : y.read(), r.read(),
+                                       dz.view());
+  expect_gradient(z, dz, loss, std::string(to_string(f)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Activations, GradientCheck, ::testing::ValuesIn(kActivations),
+                         [](const auto& given) { return std::string(to_string(given.param)); });
+
+TEST(GradientCheckOfRows, Softmax) {
+  auto z = activations<double>(3, 19).fill(1, -2, 2), p = activations<double>(3, 19);
+  auto r = activations<double>(3, 19).fill(2), dz = activations<double>(3, 19);
+  const auto loss = [&] {
+    reference::softmax<double>(z.read(), p.view());
+    return weigh(p, r);
+  };
+  loss();
+  reference::softmax_backward<double>(p.read(), r.read(), dz.view());
+  expect_gradient(z, dz, loss, "softmax");
+}
+
+TEST(GradientCheckOfRows, SparseLosses) {
+  const int labels[] = {2, 18, 0};
+  const double weight[] = {1, 0.25, 2};
+  auto z = activations<double>(3, 19).fill(1, 0.05, 0.95), g = activations<double>(3, 19);
+  double losses[3];
+  using Loss = void (*)(BasicMatrix<const double>, const int*, const double*, BasicMatrix<double>,
+                        reference::BasicColumn<double>);
+  const std::pair<Loss, const char*> runs[] = {
+      {&reference::softmax_cross_entropy<double>, "softmax cross-entropy"},
+      {&reference::sparse_cross_entropy<double>, "sparse cross-entropy"}};
+  for (const auto& [run, name] : runs) {
+    const auto loss = [&, run = run] {
+      run(z.read(), labels, weight, {}, {losses, 1});
+      return losses[0] + losses[1] + losses[2];
+    };
+    run(z.read(), labels, weight, g.view(), {});
+    expect_gradient(z, g, loss, name);
+  }
+}
+
+TEST(GradientCheckOfRows, DenseLosses) {
+  const double weight[] = {1, 0.25, 2};
+  auto y = activations<double>(3, 19).fill(1, 0.05, 0.95), t = activations<double>(3, 19).fill(2, 0.01, 0.99);
+  auto g = activations<double>(3, 19);
+  double losses[3];
+  using Loss = void (*)(BasicMatrix<const double>, BasicMatrix<const double>, const double*,
+                        BasicMatrix<double>, reference::BasicColumn<double>);
+  const std::pair<Loss, const char*> runs[] = {
+      {&reference::mean_squared_error<double>, "squared"},
+      {&reference::mean_absolute_error<double>, "absolute"},
+      {&reference::binary_cross_entropy_from_logits<double>, "binary from logits"},
+      {&reference::binary_cross_entropy<double>, "binary"}};
+  for (const auto& [run, name] : runs) {
+    const auto loss = [&, run = run] {
+      run(y.read(), t.read(), weight, {}, {losses, 1});
+      return losses[0] + losses[1] + losses[2];
+    };
+    run(y.read(), t.read(), weight, g.view(), {});
+    expect_gradient(y, g, loss, name);
+  }
+}
+
+}  // namespace
+}  // namespace mirrorscale::kernels::testing

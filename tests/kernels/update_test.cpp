@@ -1,0 +1,177 @@
+#include "kernels/update.h"
+
+#include "tests/kernels/support.h"
+
+#include <cmath>
+
+namespace mirrorscale::kernels::testing {
+namespace {
+
+class UpdatePaper : public BackendTest {};
+
+TEST_P(UpdatePaper, PlainGradientDescent) {
+  Line w(16), g(16);
+  w[0] = 1;
+  g[0] = 8;
+  backend_->sgd(16, {.terms = {.scale = 0.25F}, .rate = 0.5F}, g.data(), w.data(), nullptr);
+  EXPECT_EQ(w[0], 0.0F);  // 1 - 0.5 * (8 / 4)
+  EXPECT_EQ(w[1], 0.0F);
+}
+
+TEST_P(UpdatePaper, MomentumAndNesterov) {
+  Line w(16), g(16), m(16);
+  w[0] = 1;
+  g[0] = 2;
+  m[0] = 4;
+  backend_->sgd(16, {.terms = {}, .rate = 0.25F, .momentum = 0.5F}, g.data(), w.data(), m.data());
+  EXPECT_EQ(m[0], 1.5F);  // 0.5 * 4 - 0.25 * 2
+  EXPECT_EQ(w[0], 2.5F);
+  w[0] = 1;
+  m[0] = 4;
+  backend_->sgd(16, {.terms = {}, .rate = 0.25F, .momentum = 0.5F, .nesterov = true}, g.data(), w.data(),
+                m.data());
+  EXPECT_EQ(m[0], 1.5F);
+  EXPECT_EQ(w[0], 1.25F);  // 1 + 0.5 * 1.5 - 0.5
+}
+
+TEST_P(UpdatePaper, PenaltiesJoinTheScaledGradient) {
+  Line w(16), g(16);
+  const float start[] = {2, -2, 0};
+  for (std::size_t i = 0; i < 3; ++i) {
+    w[i] = start[i];
+    g[i] = 4;
+  }
+  // g = 0.5 * 4 + 2 * 0.25 * w + 0.5 * sign(w) = 3.5, 0.5, 2; then w - g
+  backend_->sgd(16, {.terms = {.scale = 0.5F, .l1 = 0.5F, .l2 = 0.25F}, .rate = 1}, g.data(), w.data(),
+                nullptr);
+  EXPECT_EQ(w[0], -1.5F);
+  EXPECT_EQ(w[1], -2.5F);
+  EXPECT_EQ(w[2], -2.0F);
+}
+
+TEST_P(UpdatePaper, AdamOnPaper) {
+  Line w(16), g(16), m(16), v(16);
+  w[0] = 3;
+  g[0] = 2;
+  m[0] = 1;
+  v[0] = 12;
+  // m = 1 + (2 - 1) / 2 = 1.5; v = 12 + (4 - 12) / 2 = 8... with one_minus_beta2 = 3/8: 12 - 3 = 9; root 3.
+  backend_->adam(16,
+                 {.terms = {},
+                  .step_rate = 2,
+                  .one_minus_beta1 = 0.5F,
+                  .one_minus_beta2 = 0.375F,
+                  .epsilon = 1,
+                  .decay = 0},
+                 g.data(), w.data(), m.data(), v.data());
+  EXPECT_EQ(m[0], 1.5F);
+  EXPECT_EQ(v[0], 9.0F);
+  EXPECT_EQ(w[0], 2.25F);  // 3 - 2 * 1.5 / (3 + 1)
+  EXPECT_EQ(w[1], 0.0F);   // padding with no gradient stays
+}
+
+TEST_P(UpdatePaper, WeightDecayActsBeforeAdamAndAfterThePenalty) {
+  Line w(16), g(16), m(16), v(16);
+  w[0] = 4;
+  g[0] = 0;
+  // g = 0 + 2 * 0.25 * 4 = 2 from the weight as it was; w = 4 - 0.5 * 4 = 2; m = 2; v = 4; w = 2 - 1 * 2 / (2
+  // + 0)
+  backend_->adam(16,
+                 {.terms = {.l2 = 0.25F},
+                  .step_rate = 1,
+                  .one_minus_beta1 = 1,
+                  .one_minus_beta2 = 1,
+                  .epsilon = 0x1p-60F,
+                  .decay = 0.5F},
+                 g.data(), w.data(), m.data(), v.data());
+  EXPECT_EQ(m[0], 2.0F);
+  EXPECT_EQ(v[0], 4.0F);
+  EXPECT_EQ(w[0], 1.0F);
+}
+
+TEST_P(UpdatePaper, NormsAndSums) {
+  auto w = Line(40);
+  w[0] = 3;
+  w[39] = -4;
+  EXPECT_EQ(backend_->sum_of_squares(48, w.data()), 25.0F);
+  EXPECT_EQ(backend_->sum_of_magnitudes(48, w.data()), 7.0F);
+  EXPECT_TRUE(same_bits(backend_->sum_of_squares(0, w.data()), 0.0F));
+}
+
+TEST_P(UpdatePaper, TransposesPartOfTheBlocks) {
+  auto w = weights(18, 20).fill(1);  // 2 x 2 blocks
+  auto wt = weights(20, 18);
+  backend_->transpose(w.read(), wt.view(), 0, 1);
+  EXPECT_EQ(wt.at(3, 5), w.at(5, 3));
+  EXPECT_EQ(wt.at(17, 5), 0.0F);
+  backend_->transpose(w.read(), wt.view(), 1, 3);
+  for (int r = 0; r < 18; ++r) {
+    for (int c = 0; c < 20; ++c) EXPECT_EQ(wt.at(c, r), w.at(r, c)) << r << ", " << c;
+  }
+}
+
+TEST_P(UpdatePaper, FmaPeakDoesTheWorkItReports) {
+  const double done = backend_->run_fma_peak(1e6);
+  EXPECT_GE(done, 1e6);
+  EXPECT_LE(done, 1.01e6);
+}
+
+MIRRORSCALE_EVERY_BACKEND(UpdatePaper);
+
+class UpdateBits : public TargetTest {};
+
+TEST_P(UpdateBits, OptimizersEqualTheReferenceOverManySteps) {
+  const GradientTerms terms[] = {{.scale = 1.0F / 96},
+                                 {.scale = 1.0F / 32, .l1 = 1e-3F},
+                                 {.scale = 1, .l1 = 1e-4F, .l2 = 1e-3F},
+                                 {.scale = 0.3F, .l2 = 1e-2F}};
+  for (const std::size_t count : {16UL, 48UL, 1024UL, 4112UL}) {
+    for (const GradientTerms& t : terms) {
+      auto w = Line(count).fill(1), m = Line(count).fill(2, -0.1, 0.1), v = Line(count).fill(3, 0, 0.1);
+      Line w2(w), m2(m), v2(v);
+      for (std::uint64_t step = 0; step < 6; ++step) {
+        auto g = Line(count).fill(10 + step, -3, 3);
+        const Sgd sgd{
+            .terms = t, .rate = 0.01F, .momentum = step % 3 == 0 ? 0.0F : 0.9F, .nesterov = step % 3 == 1};
+        const Adam adam{.terms = t, .step_rate = 1e-3F, .decay = step % 2 == 0 ? 0.0F : 1e-4F};
+        cpu_->sgd(count, sgd, g.data(), w.data(), m.data());
+        reference_->sgd(count, sgd, g.data(), w2.data(), m2.data());
+        cpu_->adam(count, adam, g.data(), w.data(), m.data(), v.data());
+        reference_->adam(count, adam, g.data(), w2.data(), m2.data(), v2.data());
+      }
+      ASSERT_TRUE(same_bits(w, w2) && same_bits(m, m2) && same_bits(v, v2)) << count;
+    }
+  }
+}
+
+TEST_P(UpdateBits, SumsAndTranspositionEqualTheReference) {
+  for (const std::size_t count : {16UL, 32UL, 48UL, 1008UL, 4096UL}) {
+    auto a = Line(count).fill(1), b = Line(count).fill(2);
+    Line got(count), want(count);
+    cpu_->add(count, a.data(), b.data(), got.data());
+    reference_->add(count, a.data(), b.data(), want.data());
+    ASSERT_TRUE(same_bits(got, want)) << count;
+    cpu_->add(count, got.data(), b.data(), got.data());
+    reference_->add(count, want.data(), b.data(), want.data());
+    ASSERT_TRUE(same_bits(got, want)) << count << " in place";
+    EXPECT_TRUE(
+        same_bits(cpu_->sum_of_squares(count, a.data()), reference_->sum_of_squares(count, a.data())));
+    EXPECT_TRUE(
+        same_bits(cpu_->sum_of_magnitudes(count, a.data()), reference_->sum_of_magnitudes(count, a.data())));
+  }
+  for (const int in : kSizes) {
+    for (const int out : kSizes) {
+      auto w = weights(in, out).fill(1), got = weights(out, in), want = weights(out, in);
+      const std::size_t blocks = weight_size(in, out) / kBlock;
+      cpu_->transpose(w.read(), got.view(), 0, blocks / 2);
+      cpu_->transpose(w.read(), got.view(), blocks / 2, blocks - blocks / 2);
+      reference_->transpose(w.read(), want.view(), 0, blocks);
+      ASSERT_TRUE(same_bits(got.read(), want.read())) << in << " x " << out;
+    }
+  }
+}
+
+MIRRORSCALE_EVERY_TARGET(UpdateBits);
+
+}  // namespace
+}  // namespace mirrorscale::kernels::testing
