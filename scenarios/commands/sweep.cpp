@@ -1,0 +1,53 @@
+#include "harness/sweep/axis.h"
+#include "scenarios/commands/command.h"
+#include "scenarios/commands/sweep_options.h"
+#include "scenarios/sweep/driver.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mirrorscale::scenarios {
+
+void add_sweep(CLI::App& app, CommandContext& context) {
+  struct Options {
+    PlanOptions plan;
+    std::string records = "runs/sweep.jsonl", gbench_json, csv;
+    std::optional<double> budget_s, precision, slice_ms;
+    std::optional<int> slices;
+  };
+  const auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "sweep",
+      "How does training throughput scale with the number of devices and the batch? Every cell is checked\n"
+      "against the single-device result before it is timed.");
+  add_plan_options(*command, o->plan);
+  command
+      ->add_option("--records", o->records,
+                   "JSON Lines file to append to; a sweep that was interrupted goes on there")
+      ->capture_default_str();
+  command->add_option("--gbench-json", o->gbench_json,
+                      "also write Google Benchmark's JSON, for its compare.py");
+  command->add_option("--csv", o->csv, "also write the table as CSV");
+  command->add_option("--budget", o->budget_s, "seconds of measuring a group of cells [10]");
+  command->add_option("--precision", o->precision, "stop when efficiency is known to ± this fraction [0.01]");
+  command->add_option("--slices", o->slices, "most slices a cell [1000]");
+  command->add_option("--slice-ms", o->slice_ms, "shortest slice in ms [10]; at least one step");
+  command->footer("Axes: " + std::string(harness::kAxisGrammar) +
+                  "\nExit status: 0 all cells good, 1 a cell failed its checks or could not run, 2 misuse, 3 "
+                  "could not run.");
+  command->callback([o, &context] {
+    SweepPlan plan = make_plan(o->plan);
+    if (o->budget_s) plan.stopping.budget_s = *o->budget_s;
+    if (o->precision) plan.stopping.relative_half_width = *o->precision;
+    if (o->slices) plan.stopping.most_slices = *o->slices;
+    if (o->slice_ms) plan.slice_s = *o->slice_ms * 1e-3;
+    plan.stopping.fewest_slices = std::min(plan.stopping.fewest_slices, plan.stopping.most_slices);
+    harness::validate(plan.stopping);
+    context.status = run_sweep(plan, {o->records, o->gbench_json, o->csv, context.arguments});
+  });
+}
+
+}  // namespace mirrorscale::scenarios

@@ -1,0 +1,227 @@
+#include "scenarios/sweep/driver.h"
+
+#include "harness/gbench/gbench_json.h"
+#include "harness/output/file.h"
+#include "harness/output/progress.h"
+#include "harness/record/environment.h"
+#include "harness/record/json.h"
+#include "harness/record/record_file.h"
+#include "kernels/backend.h"
+#include "scenarios/exit_status.h"
+#include "scenarios/sweep/measure.h"
+#include "scenarios/sweep/table.h"
+#include "scenarios/validation/invariants.h"
+#include "scenarios/workloads/data_source.h"
+#include "strategies/trace/range.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+namespace mirrorscale::scenarios {
+namespace {
+
+harness::RunRecord run_record(const SweepPlan& plan, const SweepOutputs& outputs) {
+  harness::RunRecord run;
+  run.run_id = harness::make_run_id();
+  run.started = harness::utc_now();
+  run.command = outputs.command;
+  run.version = harness::version();
+  run.git_revision = harness::git_revision();
+  run.plan = to_record(plan);
+  run.plan_fingerprint = harness::plan_fingerprint(run.plan);
+  run.environment = harness::detect_environment();
+  const auto backend = kernels::make_backend(plan.backend);
+  run.environment.backend = backend->info().name;
+  run.environment.target = backend->info().target;
+  run.environment.targets = kernels::cpu_targets();
+  run.environment.numerics = backend->info().numerics;
+  run.environment.nvtx = strategies::trace_available();
+  run.machine_fingerprint = harness::machine_fingerprint(run.environment);
+  return run;
+}
+
+/// A file continues one plan on one machine.
+void check_continues(const harness::RecordFile& file, const harness::RunRecord& run) {
+  if (file.records().runs.empty()) return;
+  const harness::RunRecord& before = file.records().runs.back();
+  if (before.plan_fingerprint != run.plan_fingerprint) {
+    throw std::invalid_argument("[sweep] " + file.path().string() +
+                                " holds another plan:\n  there: " + harness::canonical_text(before.plan) +
+                                "\n  now:   " + harness::canonical_text(run.plan) +
+                                "\nName another file with --records, or run the plan that it holds.");
+  }
+  if (before.machine_fingerprint != run.machine_fingerprint) {
+    throw std::invalid_argument("[sweep] " + file.path().string() + " holds records of another machine (" +
+                                before.environment.cpu_model + ", " + before.environment.target +
+                                "); name another file with --records");
+  }
+}
+
+bool finished(const harness::RecordFile& file, const CellSpec& cell) {
+  const harness::CellRecord* record = file.find_cell(cell.key());
+  return record != nullptr && record->status != harness::CellStatus::kError;
+}
+
+class SweepRun {
+ public:
+  SweepRun(const SweepPlan& plan, const SweepOutputs& outputs)
+      : plan_(plan), run_(run_record(plan, outputs)), file_(outputs.records) {
+    check_continues(file_, run_);
+  }
+
+  void run(const std::vector<CellGroup>& groups) {
+    std::size_t done = 0, all = 0;
+    for (const CellGroup& group : groups) {
+      all += group.size();
+      done += static_cast<std::size_t>(
+          std::count_if(group.begin(), group.end(), [&](const CellSpec& c) { return finished(file_, c); }));
+    }
+    if (done > 0) {
+      std::printf("%zu of %zu cells are in %s already and are not run again\n", done, all,
+                  file_.path().c_str());
+    }
+    if (done == all) return;
+    file_.append(run_);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      where_ = "group " + std::to_string(g + 1) + "/" + std::to_string(groups.size()) + " (" +
+               groups[g].front().group() + "): ";
+      run_group(groups[g]);
+    }
+    progress_.clear();
+  }
+
+  std::vector<harness::CellRecord> cells(const std::vector<CellGroup>& groups) const {
+    std::vector<harness::CellRecord> records;
+    for (const CellGroup& group : groups) {
+      for (const CellSpec& cell : group) {
+        if (const auto* record = file_.find_cell(cell.key())) records.push_back(*record);
+      }
+    }
+    return records;
+  }
+  const harness::RunRecord& record() const { return run_; }
+
+ private:
+  void run_group(const CellGroup& group) {
+    if (std::all_of(group.begin(), group.end(), [&](const CellSpec& c) { return finished(file_, c); }))
+      return;
+    const strategies::SplitDataset data = load_data(group.front().data, group.front().seed);
+    Yardsticks yardsticks(data);
+    std::vector<CellSpec> good;
+    std::vector<harness::CellRecord> records;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const CellSpec& cell = group[i];
+      if (finished(file_, cell)) {
+        // Speed-up is taken between slices of the same minute: the base takes part again, and is not recorded
+        // again.
+        if (i == 0 && file_.find_cell(cell.key())->status == harness::CellStatus::kOk) {
+          good.push_back(cell);
+          records.emplace_back();
+        }
+        continue;
+      }
+      harness::CellRecord record = describe(cell, run_.run_id, *data.train);
+      if (!check(cell, yardsticks, record)) {
+        file_.append(record);
+        continue;
+      }
+      good.push_back(cell);
+      records.push_back(std::move(record));
+    }
+    if (good.empty()) return;
+    const std::vector<MeasuredCell> measured = measure_group(
+        good, data.train, {plan_.stopping, plan_.slice_s, group.front().seed, [&](const std::string& text) {
+                             progress_.update(where_ + text);
+                           }});
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      if (records[i].cell_key.empty()) continue;
+      records[i].memory.process_peak_bytes = harness::process_peak_bytes();
+      if (measured[i].error.empty()) {
+        records[i].status = harness::CellStatus::kOk;
+        records[i].measurement = measured[i].measurement;
+      } else {
+        records[i].status = harness::CellStatus::kError;
+        records[i].reason = measured[i].error;
+      }
+      file_.append(records[i]);
+    }
+  }
+
+  /// Fills in the verdicts; false when the cell must not be measured.
+  bool check(const CellSpec& cell, Yardsticks& yardsticks, harness::CellRecord& record) {
+    progress_.update(where_ + "checking " + std::to_string(cell.devices) + " devices");
+    try {
+      CellVerdicts verdicts = validate_cell(cell, yardsticks);
+      record.checks = std::move(verdicts.verdicts);
+      record.weight_hash = std::move(verdicts.weight_hash);
+    } catch (const std::exception& e) {
+      record.status = harness::CellStatus::kError;
+      record.reason = e.what();
+      return false;
+    }
+    for (const auto& verdict : record.checks) {
+      if (verdict.outcome != harness::Outcome::kFailed) continue;
+      record.status = harness::CellStatus::kFailed;
+      record.reason += (record.reason.empty() ? "" : "; ") + verdict.invariant + ": " + verdict.evidence;
+    }
+    return record.status != harness::CellStatus::kFailed;
+  }
+
+  const SweepPlan& plan_;
+  harness::RunRecord run_;
+  harness::RecordFile file_;
+  harness::ProgressLine progress_;
+  std::string where_;
+};
+
+/// Slices as Google Benchmark would have written them, from the records, so that a resumed sweep is whole.
+std::vector<harness::CellTiming> timings_of(std::span<const harness::CellRecord> cells) {
+  std::vector<harness::CellTiming> timings;
+  for (const auto& cell : cells) {
+    harness::CellTiming timing{cell.cell_key, 1, static_cast<double>(cell.global_batch), {}, cell.reason};
+    if (cell.measurement) {
+      const harness::Measurement& m = *cell.measurement;
+      timing.steps_per_slice = static_cast<int>(m.steps_per_slice);
+      for (std::size_t i = 0; i < m.slice_samples_per_s.size(); ++i) {
+        const double seconds =
+            static_cast<double>(m.steps_per_slice * cell.global_batch) / m.slice_samples_per_s[i];
+        timing.slices.push_back({static_cast<int>(i), m.slice_start_s[i], seconds, seconds});
+      }
+    }
+    timings.push_back(std::move(timing));
+  }
+  return timings;
+}
+
+}  // namespace
+
+int run_sweep(const SweepPlan& plan, const SweepOutputs& outputs) {
+  const std::vector<CellGroup> groups = groups_of(plan);
+  SweepRun sweep(plan, outputs);
+  sweep.run(groups);
+  const std::vector<harness::CellRecord> cells = sweep.cells(groups);
+  const harness::Table table = cell_table(cells);
+  std::printf("%s", table.to_text().c_str());
+  bool finding = false;
+  bool starred = false;
+  for (const auto& cell : cells) {
+    starred = starred || cell.oversubscribed;
+    if (cell.status == harness::CellStatus::kOk) continue;
+    finding = true;
+    std::printf("%s %s: %s\n", cell.status == harness::CellStatus::kFailed ? "FAILED" : "ERROR",
+                cell.cell_key.c_str(), cell.reason.c_str());
+  }
+  if (starred) std::printf("* more devices than usable cores: checked, and no scaling claim\n");
+  std::printf("records: %s\n", outputs.records.c_str());
+  if (!outputs.csv.empty()) harness::write_file_atomically(outputs.csv, table.to_csv());
+  if (!outputs.gbench_json.empty()) {
+    harness::write_gbench_json(outputs.gbench_json, timings_of(cells), sweep.record().environment,
+                               outputs.command.empty() ? "mirrorscale" : outputs.command.front());
+  }
+  return finding ? kFinding : kGood;
+}
+
+}  // namespace mirrorscale::scenarios

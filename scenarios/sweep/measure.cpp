@@ -1,0 +1,141 @@
+#include "scenarios/sweep/measure.h"
+
+#include "harness/gbench/interleaved.h"
+#include "harness/measure/efficiency.h"
+#include "harness/measure/ratio.h"
+#include "harness/measure/summary.h"
+#include "harness/output/format.h"
+#include "scenarios/sweep/measured_cell.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace mirrorscale::scenarios {
+namespace {
+
+constexpr int kRoundsBetweenLooks = 10;  // the bootstrap is not free
+
+struct Estimates {
+  std::optional<harness::Interval> samples_per_s, speedup;
+};
+
+/// The group while it is measured: cells, the base of speed-up, and their intervals.
+class GroupRun {
+ public:
+  GroupRun(std::vector<std::unique_ptr<CellUnderTest>> cells, const MeasureOptions& options)
+      : cells_(std::move(cells)), options_(options) {
+    for (std::size_t i = 0; i < cells_.size() && !base_; ++i) {
+      if (!cells_[i]->oversubscribed()) base_ = i;
+    }
+    std::vector<harness::TimedCell> timed;
+    for (const auto& cell : cells_) {
+      timed.push_back({cell->spec().key(), [c = cell.get()](int steps) { return c->run_slice(steps); },
+                       cell->steps_per_slice(), static_cast<double>(cell->spec().global_batch)});
+    }
+    run_.emplace(std::move(timed), options.seed);
+  }
+
+  void run() {
+    run_->run([&](harness::InterleavedRun& now) {
+      const bool enough =
+          now.rounds() >= options_.stopping.most_slices || now.elapsed_s() >= options_.stopping.budget_s;
+      if (!enough && now.rounds() % kRoundsBetweenLooks != 0) return true;
+      double widest = 0;
+      std::optional<harness::Interval> worst;
+      for (std::size_t i = 0; i < cells_.size(); ++i) {
+        const Estimates e = estimates(i);
+        for (const auto& interval : {e.speedup, base_ ? std::nullopt : e.samples_per_s}) {
+          if (interval && interval->relative_half_width() >= widest) {
+            widest = interval->relative_half_width();
+            worst = interval;
+          }
+        }
+      }
+      if (!worst && base_) worst = estimates(*base_).samples_per_s;  // the base alone
+      options_.progress("round " + std::to_string(now.rounds()) + ", " +
+                        harness::format_seconds(now.elapsed_s()) + ", intervals to ±" +
+                        harness::format_percent(widest));
+      reason_ = harness::stop_reason(options_.stopping, {now.rounds(), now.elapsed_s(), worst});
+      return !reason_.has_value();
+    });
+  }
+
+  MeasuredCell result(std::size_t i) const {
+    const CellUnderTest& cell = *cells_[i];
+    const harness::CellTiming& timing = run_->timings()[i];
+    if (!timing.error.empty()) return {{}, timing.error};
+    harness::Measurement m;
+    m.slices = static_cast<std::int64_t>(timing.slices.size());
+    m.steps_per_slice = timing.steps_per_slice;
+    m.steps = static_cast<std::int64_t>(cell.step_times_s().size());
+    m.warmup_steps = cell.warmup_steps();
+    m.stop_reason = reason_.value_or(harness::StopReason::kSlices);
+    m.step_p50_s = *harness::quantile(cell.step_times_s(), 0.5);
+    m.step_p95_s = *harness::quantile(cell.step_times_s(), 0.95);
+    m.step_min_s = *std::min_element(cell.step_times_s().begin(), cell.step_times_s().end());
+    const Estimates e = estimates(i);
+    m.slice_samples_per_s = timing.samples_per_s();
+    const double median = *harness::median(m.slice_samples_per_s);
+    m.samples_per_s = e.samples_per_s.value_or(harness::Interval{median, median, median});
+    if (base_ && i == *base_) {
+      m.speedup = m.efficiency = harness::kUnity;
+    } else if (base_ && e.speedup) {
+      m.speedup = e.speedup;
+      m.efficiency = harness::efficiency(*e.speedup, cell.spec().devices, cells_[*base_]->spec().devices);
+    }
+    m.base_key = base_ && !cell.oversubscribed() ? cells_[*base_]->spec().key() : "";
+    const TrainingLoop::Phases p = cell.phases();
+    m.phases_s = {p.input_s, p.forward_s, p.backward_s, p.reduction_s, p.optimizer_s, p.wait_s};
+    m.fma_peak_share = harness::median(cell.peak_shares());
+    for (const harness::Slice& slice : timing.slices) m.slice_start_s.push_back(slice.start_s);
+    m.step_s = harness::thin_out(cell.step_times_s());
+    return {m, ""};
+  }
+
+ private:
+  Estimates estimates(std::size_t i) const {
+    Estimates e;
+    const harness::BootstrapOptions bootstrap{.seed = options_.seed};
+    const auto& timings = run_->timings();
+    const std::vector<double> own = timings[i].samples_per_s();
+    e.samples_per_s = harness::median_interval(own, bootstrap);
+    if (base_ && i != *base_ && !cells_[i]->oversubscribed()) {
+      const harness::PairedSlices pairs = harness::pair_slices(timings[i], timings[*base_]);
+      e.speedup =
+          harness::paired_ratio_interval(pairs.first_samples_per_s, pairs.second_samples_per_s, bootstrap);
+    }
+    return e;
+  }
+
+  std::vector<std::unique_ptr<CellUnderTest>> cells_;
+  const MeasureOptions& options_;
+  std::optional<std::size_t> base_;
+  std::optional<harness::InterleavedRun> run_;
+  std::optional<harness::StopReason> reason_;
+};
+
+}  // namespace
+
+std::vector<MeasuredCell> measure_group(const std::vector<CellSpec>& specs,
+                                        const strategies::DatasetPtr& data, const MeasureOptions& options) {
+  std::vector<MeasuredCell> results(specs.size());
+  std::vector<std::unique_ptr<CellUnderTest>> cells;
+  std::vector<std::size_t> which;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    options.progress("warm-up of " + std::to_string(specs[i].devices) + " devices");
+    try {
+      cells.push_back(std::make_unique<CellUnderTest>(specs[i], data, options.slice_s));
+      which.push_back(i);
+    } catch (const std::exception& e) {
+      results[i].error = e.what();
+    }
+  }
+  if (cells.empty()) return results;
+  GroupRun group(std::move(cells), options);
+  group.run();
+  for (std::size_t k = 0; k < which.size(); ++k) results[which[k]] = group.result(k);
+  return results;
+}
+
+}  // namespace mirrorscale::scenarios

@@ -1,0 +1,58 @@
+#include "scenarios/sweep/measured_cell.h"
+
+#include "harness/measure/summary.h"
+#include "harness/measure/warmup.h"
+#include "strategies/comm/placement.h"
+#include "strategies/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace mirrorscale::scenarios {
+namespace {
+
+constexpr double kPeakFlops = 5e7;  // about half a millisecond
+
+}  // namespace
+
+CellUnderTest::CellUnderTest(const CellSpec& spec, const strategies::DatasetPtr& data, double slice_s)
+    : spec_(spec),
+      strategy_(make_strategy(spec)),
+      model_(make_model(spec, *data, strategy_)),
+      loop_(model_, data, spec.global_batch, spec.seed),
+      peaks_(static_cast<std::size_t>(spec.devices)),
+      flops_per_step_(model_.network().flops_per_row() * spec.global_batch),
+      oversubscribed_(static_cast<std::size_t>(spec.devices) > strategies::usable_units().size()) {
+  for (auto& peak : peaks_) peak = kernels::make_backend(spec.backend);
+  harness::WarmupDetector detector;
+  while (!detector.done()) detector.add(loop_.run(1));
+  warmup_steps_ = detector.steps();
+  std::vector<double> probe;
+  for (int i = 0; i < 5; ++i) probe.push_back(loop_.run(1));
+  warmup_steps_ += 5;
+  steps_per_slice_ = std::clamp(static_cast<int>(std::ceil(slice_s / *harness::median(probe))), 1, 10'000);
+  loop_.reset_phases();
+}
+
+double CellUnderTest::run_slice(int steps) {
+  const double seconds = loop_.run(steps);
+  step_times_s_.insert(step_times_s_.end(), loop_.last_step_times_s().begin(),
+                       loop_.last_step_times_s().end());
+  if (!oversubscribed_) peak_shares_.push_back(flops_per_step_ * steps / seconds / peak_flops_per_s());
+  return seconds;
+}
+
+double CellUnderTest::peak_flops_per_s() {
+  std::vector<double> rates(peaks_.size());
+  strategy_.run([&](const strategies::ReplicaContext& replica) {
+    const auto r = static_cast<std::size_t>(replica.replica_id);
+    replica.communicator.barrier("peak");
+    const double start = strategies::now_s();
+    const double flops = peaks_[r]->run_fma_peak(kPeakFlops);
+    rates[r] = flops / (strategies::now_s() - start);
+  });
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+}  // namespace mirrorscale::scenarios

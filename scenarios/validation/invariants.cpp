@@ -1,0 +1,153 @@
+#include "scenarios/validation/invariants.h"
+
+#include "harness/check/bound.h"
+#include "harness/check/equal_bits.h"
+#include "harness/check/shape.h"
+#include "harness/check/shards.h"
+#include "strategies/input/subset.h"
+
+#include <algorithm>
+
+namespace mirrorscale::scenarios {
+namespace {
+
+std::vector<harness::NamedValues> named(const std::vector<strategies::NamedArray>& arrays) {
+  std::vector<harness::NamedValues> values;
+  for (const auto& array : arrays) {
+    const std::size_t columns = array.shape.size() == 2 ? static_cast<std::size_t>(array.shape[1]) : 0;
+    values.push_back({array.name, array.values, columns});
+  }
+  return values;
+}
+
+std::vector<harness::RowRange> to_ranges(const std::vector<strategies::Range>& ranges) {
+  std::vector<harness::RowRange> out;
+  for (const auto& r : ranges) out.push_back({r.first, r.count});
+  return out;
+}
+
+std::vector<double> flat(const std::vector<std::vector<double>>& rows) {
+  std::vector<double> all;
+  for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
+  return all;
+}
+
+CellSpec on_one_device(CellSpec spec) {
+  spec.devices = 1;
+  return spec;
+}
+
+}  // namespace
+
+const ShortRun& Yardsticks::one_device(const CellSpec& spec) {
+  const CellSpec one = on_one_device(spec);
+  const std::string key = one.key() + "/" + std::to_string(one.global_batch);
+  const auto found = runs_.find(key);
+  if (found != runs_.end()) return found->second;
+  const ShortRunData rows = short_run_data(data_, one.global_batch);
+  return runs_.emplace(key, run_short(one, make_strategy(one), rows).run).first->second;
+}
+
+const std::vector<float>& Yardsticks::row_by_row(const CellSpec& spec) {
+  const CellSpec one = on_one_device(spec);
+  const std::string key = one.key() + "/" + std::to_string(one.global_batch);
+  const auto found = rows_.find(key);
+  if (found != rows_.end()) return found->second;
+  const ShortRunData rows = short_run_data(data_, one.global_batch);
+  strategies::Model model = make_model(one, *rows.train, make_strategy(one));
+  model.set_weights(one_device(one).weights);
+  return rows_.emplace(key, model.predict(rows.test, 1).values).first->second;
+}
+
+harness::Verdict check_sharder(const CellSpec& spec, const strategies::Sharder& sharder) {
+  const std::vector<std::int64_t> more{spec.global_batch, spec.global_batch / 2 + 1};
+  const int full = spec.global_batch;
+  const auto training = [&](std::int64_t rows, int replicas) {
+    const int batch = std::max(full, static_cast<int>(rows));
+    const strategies::BatchPlan plan = sharder.plan(static_cast<int>(rows), batch, replicas);
+    std::vector<harness::RowRange> ranges;
+    for (const auto& share : plan.shares) ranges.push_back({share.rows.first, share.rows.count});
+    return ranges;
+  };
+  const auto rules = [&](std::int64_t rows) {
+    return harness::ShardRule{strategies::micro_shard_rows(std::max(full, static_cast<int>(rows))),
+                              std::nullopt};
+  };
+  const auto serving = [&](std::int64_t rows, int replicas) {
+    return to_ranges(sharder.split(static_cast<int>(rows), replicas));
+  };
+  const std::vector<harness::Verdict> parts{harness::check_sharding(spec.devices, training, rules, more),
+                                            harness::check_sharding(
+                                                spec.devices, serving,
+                                                [](std::int64_t) {
+                                                  return harness::ShardRule{1, 1};
+                                                },
+                                                more)};
+  return harness::combine(parts);
+}
+
+harness::Verdict check_one(const ShortRun& expected, const ShortRun& actual) {
+  std::vector<harness::Verdict> parts{
+      harness::check_equal_bits("ONE", named(expected.weights), named(actual.weights))};
+  if (!expected.slots.empty()) {
+    parts.push_back(harness::check_equal_bits("ONE", named(expected.slots), named(actual.slots)));
+  }
+  parts.push_back(harness::check_equal_bits("ONE", "loss of each step", expected.losses, actual.losses));
+  const std::vector<double> metrics = flat(expected.metrics), ours = flat(actual.metrics);
+  if (!metrics.empty())
+    parts.push_back(harness::check_equal_bits("ONE", "metrics of each step", metrics, ours));
+  std::vector<double> evaluation, our_evaluation;
+  for (const auto& [name, value] : expected.evaluation) evaluation.push_back(value);
+  for (const auto& [name, value] : actual.evaluation) our_evaluation.push_back(value);
+  parts.push_back(harness::check_equal_bits("ONE", "evaluate", evaluation, our_evaluation));
+  parts.push_back(harness::check_equal_bits("ONE", "predictions", expected.predictions.values,
+                                            actual.predictions.values,
+                                            static_cast<std::size_t>(expected.predictions.columns)));
+  return harness::combine(parts);
+}
+
+harness::Verdict check_reference(const Yardsticks::Oracle& oracle, const ShortRun& actual) {
+  std::vector<harness::Verdict> parts;
+  for (std::size_t p = 0; p < actual.weights.size(); ++p) {
+    const auto& array = actual.weights[p];
+    const std::size_t columns = array.shape.size() == 2 ? static_cast<std::size_t>(array.shape[1]) : 0;
+    parts.push_back(harness::check_bound("REF", array.name, oracle.weights[p], oracle.weight_bounds[p],
+                                         array.values, columns));
+  }
+  parts.push_back(
+      harness::check_bound("REF", "loss of each step", oracle.losses, oracle.loss_bounds, actual.losses));
+  return harness::combine(parts);
+}
+
+harness::Verdict check_predictions(const std::vector<float>& row_by_row, const ShortRun& run,
+                                   std::int64_t rows) {
+  const strategies::Predictions& p = run.predictions;
+  const auto columns = static_cast<std::int64_t>(p.columns);
+  const std::vector<harness::Verdict> parts{
+      harness::check_shape(
+          "predict", {rows, columns},
+          {p.columns == 0 ? 0 : static_cast<std::int64_t>(p.values.size()) / columns, columns}),
+      harness::check_row_order("predict", row_by_row, p.values, columns)};
+  return harness::combine(parts);
+}
+
+CellVerdicts validate_cell(const CellSpec& spec, Yardsticks& yardsticks,
+                           const strategies::EngineParts& parts) {
+  CellVerdicts result;
+  const strategies::Strategy strategy = make_strategy(spec, parts);
+  result.verdicts.push_back(check_sharder(spec, *strategy.parts().sharder));
+  const ShortRunData data = short_run_data(yardsticks.data(), spec.global_batch);
+  const ObservedRun observed = run_short(spec, strategy, data);
+  result.weight_hash = observed.run.weight_hash;
+  harness::CoverageRule every_row_once;
+  every_row_once.samples = data.train->rows();
+  result.verdicts.push_back(harness::check_coverage(observed.ledger, every_row_once));
+  result.verdicts.push_back(observed.mirrored);
+  result.verdicts.push_back(check_one(yardsticks.one_device(spec), observed.run));
+  result.verdicts.push_back(check_reference(yardsticks.oracle(spec), observed.run));
+  result.verdicts.push_back(check_metrics(spec, observed.run, *data.test));
+  result.verdicts.push_back(check_predictions(yardsticks.row_by_row(spec), observed.run, data.test->rows()));
+  return result;
+}
+
+}  // namespace mirrorscale::scenarios

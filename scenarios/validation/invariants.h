@@ -1,0 +1,54 @@
+#pragma once
+#include "harness/check/verdict.h"
+#include "scenarios/validation/short_run.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mirrorscale::scenarios {
+
+/// What a cell's invariants are compared with; made once for all cells that differ in their devices only.
+class Yardsticks {
+ public:
+  explicit Yardsticks(strategies::SplitDataset data) : data_(std::move(data)) {}
+  const strategies::SplitDataset& data() const { return data_; }
+
+  /// The short run of `spec` on one device with the engine's own parts.
+  const ShortRun& one_device(const CellSpec& spec);
+  /// The same steps by the oracle in double, with a bound on what float may differ.
+  struct Oracle {
+    std::vector<std::vector<double>> weights,
+        weight_bounds;  // row-major, in the order of the model's parameters
+    std::vector<double> losses, loss_bounds;
+  };
+  const Oracle& oracle(const CellSpec& spec);
+  /// Row by row predictions of one device after the short run: what each row must become in any batch.
+  const std::vector<float>& row_by_row(const CellSpec& spec);
+
+ private:
+  strategies::SplitDataset data_;
+  std::map<std::string, ShortRun> runs_;
+  std::map<std::string, Oracle> oracles_;
+  std::map<std::string, std::vector<float>> rows_;
+};
+
+struct CellVerdicts {
+  std::vector<harness::Verdict> verdicts;  // SHD, COV, MIR, ONE, REF, MET, SHP
+  std::string weight_hash;
+};
+
+/// Checks every invariant of a cell on a short run. `parts` are the parts of the engine under test.
+CellVerdicts validate_cell(const CellSpec& spec, Yardsticks& yardsticks,
+                           const strategies::EngineParts& parts = {});
+
+// The single invariants.
+harness::Verdict check_sharder(const CellSpec& spec, const strategies::Sharder& sharder);
+harness::Verdict check_one(const ShortRun& expected, const ShortRun& actual);
+harness::Verdict check_reference(const Yardsticks::Oracle& oracle, const ShortRun& actual);
+harness::Verdict check_metrics(const CellSpec& spec, const ShortRun& run, const strategies::Dataset& test);
+harness::Verdict check_predictions(const std::vector<float>& row_by_row, const ShortRun& run,
+                                   std::int64_t rows);
+
+}  // namespace mirrorscale::scenarios
