@@ -69,6 +69,8 @@ void MeetingPoint::break_up(int rank, const std::string& why) {
 
 void MeetingPoint::reset() {
   const std::lock_guard lock(mutex_);
+  // Arrivals in the round that broke don't count for the next.
+  for (int r = 0; r < ranks_; ++r) arrivals_[static_cast<std::size_t>(r)].store(round_.load());
   arrived_.store(0);
   broken_.store(false);
   why_.clear();

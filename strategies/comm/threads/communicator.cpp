@@ -27,13 +27,15 @@ void tree_over_ranks(std::vector<std::vector<float>>& values) {
 
 }  // namespace
 
-void ThreadCommunicator::show(const void* pointer, std::size_t count, const char* what) {
-  group_.shown[static_cast<std::size_t>(rank_)] = {pointer, count};
+// After a rank has shown memory it must not leave before the others have read it, not even by an exception.
+// So what is refused after `show` is what every rank sees and refuses.
+void ThreadCommunicator::show(const ThreadGroup::Shown& mine, const char* what) {
+  group_.shown[static_cast<std::size_t>(rank_)] = mine;
   barrier(what);
 }
 
 void ThreadCommunicator::all_reduce(std::span<float> values, ReduceOp op) {
-  show(values.data(), values.size(), "all-reduce: start");
+  show({values.data(), values.size(), values.size()}, "all-reduce: start");
   for (int r = 0; r < size(); ++r) {
     const std::size_t theirs = group_.shown[static_cast<std::size_t>(r)].count;
     if (theirs != values.size()) {
@@ -58,7 +60,7 @@ void ThreadCommunicator::broadcast(std::span<float> values, int root) {
   if (root < 0 || root >= size()) {
     refuse("[broadcast] root is " + std::to_string(root) + "; ranks are 0 to " + std::to_string(size() - 1));
   }
-  show(values.data(), values.size(), "broadcast: start");
+  show({values.data(), values.size(), values.size()}, "broadcast: start");
   const auto& from = group_.shown[static_cast<std::size_t>(root)];
   if (from.count != values.size()) {
     refuse("[broadcast] rank " + std::to_string(rank_) + " expects " + std::to_string(values.size()) +
@@ -69,11 +71,13 @@ void ThreadCommunicator::broadcast(std::span<float> values, int root) {
 }
 
 void ThreadCommunicator::all_gather(std::span<const float> mine, std::span<float> all) {
-  show(mine.data(), mine.size(), "all-gather: start");
+  show({mine.data(), mine.size(), all.size()}, "all-gather: start");
   const std::size_t total = std::accumulate(group_.shown.begin(), group_.shown.end(), std::size_t{0},
                                             [](std::size_t sum, const auto& s) { return sum + s.count; });
-  if (total != all.size()) {
-    refuse("[all_gather] rank " + std::to_string(rank_) + " has room for " + std::to_string(all.size()) +
+  for (int r = 0; r < size(); ++r) {
+    const std::size_t room = group_.shown[static_cast<std::size_t>(r)].room;
+    if (room == total) continue;
+    refuse("[all_gather] rank " + std::to_string(r) + " has room for " + std::to_string(room) +
            " values but the ranks send " + std::to_string(total));
   }
   auto to = all.begin();
@@ -89,7 +93,14 @@ void ThreadCommunicator::all_reduce_tree(std::span<const float* const> roots, co
     refuse("[all_reduce_tree] rank " + std::to_string(rank_) + " brings " + std::to_string(roots.size()) +
            " roots; the plan is for other numbers");
   }
-  show(roots.data(), roots.size(), "tree: start");
+  show({roots.data(), roots.size(), sum.size()}, "tree: start");
+  for (int r = 0; r < size(); ++r) {
+    const std::size_t theirs = group_.shown[static_cast<std::size_t>(r)].room;
+    if (theirs != sum.size()) {
+      refuse("[all_reduce_tree] rank " + std::to_string(rank_) + " sums " + std::to_string(sum.size()) +
+             " values but rank " + std::to_string(r) + " sums " + std::to_string(theirs));
+    }
+  }
   std::vector<const float*> operands;
   for (const auto& shown : group_.shown) {
     const auto* theirs = static_cast<const float* const*>(shown.pointer);

@@ -13,6 +13,7 @@ struct ThreadGroup {
   struct Shown {
     const void* pointer = nullptr;
     std::size_t count = 0;
+    std::size_t room = 0;  // floats of the result, where that is another number
   };
   MeetingPoint meeting;
   std::vector<Shown> shown;
@@ -32,7 +33,7 @@ class ThreadCommunicator final : public Communicator {
                        std::span<float> sum) override;
 
  private:
-  void show(const void* pointer, std::size_t count, const char* what);
+  void show(const ThreadGroup::Shown& mine, const char* what);
 
   ThreadGroup& group_;
   int rank_;

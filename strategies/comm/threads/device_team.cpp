@@ -30,6 +30,7 @@ struct DeviceTeam::Shared {
   std::condition_variable wake, finished;
   std::function<void(Communicator&)> body;
   unsigned long job = 0;
+  int ready = 0;  // threads that are bound
   int busy = 0;
   std::vector<bool> working;
   std::exception_ptr failure;  // of the rank that failed first
@@ -73,6 +74,7 @@ void DeviceTeam::Shared::serve(int rank) {
   ThreadCommunicator seat(group, rank);
   unsigned long done = 0;
   std::unique_lock lock(mutex);
+  if (++ready == static_cast<int>(units.size())) finished.notify_all();
   while (true) {
     wake.wait(lock, [&] { return stop || job != done; });
     if (stop) return;
@@ -115,6 +117,8 @@ DeviceTeam::DeviceTeam(int ranks, const TeamOptions& options) {
   for (int r = 0; r < ranks; ++r) {
     shared_->threads.emplace_back([shared = shared_, r] { shared->serve(r); });
   }
+  std::unique_lock lock(shared_->mutex);
+  shared_->finished.wait(lock, [&] { return shared_->ready == ranks; });
 }
 
 DeviceTeam::~DeviceTeam() {

@@ -1,0 +1,109 @@
+#pragma once
+#include "strategies/engine/layer.h"
+#include "strategies/engine/loss.h"
+#include "strategies/engine/optimizer.h"
+#include "strategies/loss_normaliser.h"
+#include "strategies/strategy.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// User-made parts of the engine, with arithmetic that can be done on paper.
+namespace mirrorscale::strategies::testing {
+
+/// loss = sum over columns of y · target, so that the gradient of each row is its targets.
+class LinearLoss final : public Loss {
+ public:
+  std::string name() const override { return "linear"; }
+  void check(int, const TargetShape&) const override {}
+  void compute(kernels::Backend&, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
+               kernels::Column loss) const override {
+    for (int r = 0; r < y.rows; ++r) {
+      float sum = 0;
+      for (int c = 0; c < y.columns; ++c) {
+        sum += y.at(r, c) * t.values.at(r, c);
+        if (gradient) gradient.at(r, c) = t.values.at(r, c);
+      }
+      if (loss) loss[r] = sum;
+    }
+  }
+};
+
+/// Gradient sums times a constant: 1 makes them sums, whatever the batch.
+class ConstantScale final : public LossNormaliser {
+ public:
+  explicit ConstantScale(float scale) : scale_(scale) {}
+  float scale(float, int) const override { return scale_; }
+
+ private:
+  const float scale_;
+};
+
+/// y = x + v, with an initial v of any constant and no part in weight decay unless `decayed`.
+class Offset final : public Layer {
+ public:
+  Offset(float initial, bool decayed) : initial_(initial), decayed_(decayed) {}
+  std::string kind() const override { return "offset"; }
+  int build(int in, const std::string& name, ParameterLayout& parameters) override {
+    number_ = parameters.add({.name = name + "/v",
+                              .rows = 0,
+                              .columns = in,
+                              .initializer = {Initializer::Kind::kConstant, initial_},
+                              .penalty = {},
+                              .decayed = decayed_});
+    offset_ = parameters[number_].offset;
+    return in;
+  }
+  double forward_flops() const override { return 0; }
+  double backward_flops(bool) const override { return 0; }
+  void forward(const ForwardPass& pass) const override {
+    for (int r = 0; r < pass.x.rows; ++r) {
+      for (int c = 0; c < pass.x.columns; ++c) {
+        pass.y.at(r, c) = pass.x.at(r, c) + pass.weights[offset_ + static_cast<std::size_t>(c)];
+      }
+    }
+  }
+  void backward(const BackwardPass& pass, const ParameterLayout&, std::size_t) const override {
+    if (pass.dx) pass.backend.activate_backward(pass.input_function, pass.input_saved, pass.dz, pass.dx);
+    for (const GradientRoot& root : pass.roots) {
+      pass.backend.sum_rows(pass.dz.slice_rows(root.first_row, root.rows), pass.shard_rows,
+                            root.gradient + offset_);
+    }
+  }
+
+ private:
+  const float initial_;
+  const bool decayed_;
+  int number_ = -1;
+  std::size_t offset_ = 0;
+};
+
+/// w -= rate wherever the gradient is not 0: as if every gradient were 1.
+class ForcedOnes final : public Optimizer {
+ public:
+  explicit ForcedOnes(double rate) : Optimizer(constant_rate(rate)) {}
+  std::string name() const override { return "forced_ones"; }
+  std::vector<std::string> slots() const override { return {}; }
+  void update(kernels::Backend&, const StepValues& values, const UpdateRange& range) const override {
+    for (std::size_t i = 0; i < range.count; ++i) {
+      if (range.gradient[i] != 0) range.weights[i] -= static_cast<float>(values.rate);
+    }
+  }
+};
+
+inline StrategyOptions with_scale(float scale, const std::string& reducer = "fused") {
+  StrategyOptions options;
+  options.parts.normaliser = std::make_shared<ConstantScale>(scale);
+  options.parts.make_reducer = [reducer] { return make_reducer(reducer); };
+  return options;
+}
+
+inline StrategyOptions with_reducer(const std::string& reducer) {
+  StrategyOptions options;
+  options.parts.make_reducer = [reducer] { return make_reducer(reducer); };
+  return options;
+}
+
+}  // namespace mirrorscale::strategies::testing
