@@ -1,12 +1,13 @@
 #include "strategies/input/array_dataset.h"
 
+#include "strategies/input/data_error.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <utility>
-
-#include "strategies/input/data_error.h"
 
 namespace mirrorscale::strategies {
 namespace {
@@ -15,9 +16,12 @@ using kernels::kPanel;
 constexpr std::size_t kCacheLineBytes = 64;
 constexpr std::size_t kRowsAhead = 2;  // rows whose bytes are fetched while others are converted
 
-std::string counted(std::size_t count, const char* what) { return std::to_string(count) + " " + what; }
+std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what;
+}
 
-void check_finite(const std::string& source, const char* what, const std::vector<float>& values, int columns) {
+void check_finite(const std::string& source, const char* what, const std::vector<float>& values,
+                  int columns) {
   const auto bad = std::find_if_not(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
   if (bad == values.end()) return;
   const auto at = bad - values.begin();
@@ -50,7 +54,8 @@ void copy_rows(const T* values, std::span<const std::int64_t> rows, const std::a
   const int whole = x.columns / kPanel, rest = x.columns % kPanel;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + kRowsAhead < rows.size()) {
-      fetch_ahead(values + rows[i + kRowsAhead] * row_values, static_cast<std::size_t>(x.columns) * sizeof(T));
+      fetch_ahead(values + rows[i + kRowsAhead] * row_values,
+                  static_cast<std::size_t>(x.columns) * sizeof(T));
     }
     const T* from = values + rows[i] * row_values;
     float* to = x.data + i * std::size_t{kPanel};
@@ -65,8 +70,8 @@ void copy_rows(const T* values, std::span<const std::int64_t> rows, const std::a
 void check_shape(const char* op, std::span<const std::int64_t> rows, int columns, const kernels::Matrix& x) {
   if (x.rows == static_cast<int>(rows.size()) && x.columns == columns) return;
   throw std::invalid_argument("[" + std::string(op) + "] the matrix is [" + std::to_string(x.rows) + ", " +
-                              std::to_string(x.columns) + "]; expected [" + std::to_string(rows.size()) + ", " +
-                              std::to_string(columns) + "]");
+                              std::to_string(x.columns) + "]; expected [" + std::to_string(rows.size()) +
+                              ", " + std::to_string(columns) + "]");
 }
 
 }  // namespace
@@ -101,8 +106,9 @@ void ArrayDataset::check_answers() {
   const auto rows = static_cast<std::size_t>(rows_);
   const auto check_count = [&](std::size_t count, std::size_t expected, const char* what) {
     if (count != expected) {
-      throw DataError(source, counted(count, what),
-                      counted(expected, what) + " for the " + counted(rows, "rows of ") + contents_.values_source);
+      throw DataError(
+          source, counted(count, what),
+          counted(expected, what) + " for the " + counted(rows, "rows of ") + contents_.values_source);
     }
   };
   if (!contents_.labels.empty() && !contents_.targets.empty()) {
@@ -111,17 +117,21 @@ void ArrayDataset::check_answers() {
   if (!contents_.labels.empty() || contents_.classes != 0) {
     check_count(contents_.labels.size(), rows, "labels");
     const int largest = *std::max_element(contents_.labels.begin(), contents_.labels.end());
-    if (contents_.classes == 0) contents_.classes = std::max(largest, 0) + 1;
+    if (contents_.classes == 0) {
+      contents_.classes = std::max(std::min(largest, std::numeric_limits<int>::max() - 1), 0) + 1;
+    }
     for (std::size_t row = 0; row < rows; ++row) {
       const int label = contents_.labels[row];
       if (label >= 0 && label < contents_.classes) continue;
-      throw DataError(source, "label " + std::to_string(label) + " in row " + std::to_string(row) + " (counted from 0)",
-                      "0 .. " + std::to_string(contents_.classes - 1));
+      throw DataError(
+          source, "label " + std::to_string(label) + " in row " + std::to_string(row) + " (counted from 0)",
+          "0 .. " + std::to_string(contents_.classes - 1));
     }
   }
   if (!contents_.targets.empty() || contents_.target_columns != 0) {
     if (contents_.target_columns < 1) throw DataError(source, "targets in 0 columns", "1 column or more");
-    check_count(contents_.targets.size(), rows * static_cast<std::size_t>(contents_.target_columns), "targets");
+    check_count(contents_.targets.size(), rows * static_cast<std::size_t>(contents_.target_columns),
+                "targets");
     check_finite(source, "targets", contents_.targets, contents_.target_columns);
   }
   if (!contents_.weights.empty()) {
@@ -140,8 +150,8 @@ void ArrayDataset::check_answers() {
 void ArrayDataset::check_rows(const char* op, std::span<const std::int64_t> rows) const {
   for (const std::int64_t row : rows) {
     if (row >= 0 && row < rows_) continue;
-    throw std::invalid_argument("[" + std::string(op) + "] row " + std::to_string(row) + " of data set '" + name() +
-                                "'; expected 0 .. " + std::to_string(rows_ - 1));
+    throw std::invalid_argument("[" + std::string(op) + "] row " + std::to_string(row) + " of data set '" +
+                                name() + "'; expected 0 .. " + std::to_string(rows_ - 1));
   }
 }
 
@@ -158,7 +168,8 @@ void ArrayDataset::copy_labels(std::span<const std::int64_t> rows, int* labels) 
 }
 
 void ArrayDataset::copy_targets(std::span<const std::int64_t> rows, kernels::Matrix t) const {
-  if (target_columns() == 0) throw std::logic_error("[copy_targets] data set '" + name() + "' has no targets");
+  if (target_columns() == 0)
+    throw std::logic_error("[copy_targets] data set '" + name() + "' has no targets");
   check_rows("copy_targets", rows);
   check_shape("copy_targets", rows, target_columns(), t);
   copy_rows(contents_.targets.data(), rows, of_byte_, t);

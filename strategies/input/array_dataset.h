@@ -1,11 +1,11 @@
 #pragma once
+#include "strategies/input/dataset.h"
+
 #include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
-
-#include "strategies/input/dataset.h"
 
 namespace mirrorscale::strategies {
 
@@ -19,7 +19,8 @@ struct ArrayContents {
   /// One label a row, 0 .. classes - 1; `classes` 0 means the largest label + 1. Or empty.
   std::vector<int> labels;
   int classes = 0;
-  /// [rows, target_columns], or empty. A data set has labels or targets; with neither it serves to predict only.
+  /// [rows, target_columns], or empty. A data set has labels or targets; with neither it serves to predict
+  /// only.
   std::vector<float> targets;
   int target_columns = 0;
   /// One sample weight a row, finite and not negative, or empty for none.
@@ -29,8 +30,8 @@ struct ArrayContents {
   std::string values_source, answers_source;
 };
 
-/// Rows held in memory. Construction checks everything once and throws DataError: sizes that do not fit each other,
-/// no rows, a label out of range, a NaN or an infinity (with its row and column).
+/// Rows held in memory. Construction checks everything once and throws DataError: sizes that do not fit each
+/// other, no rows, a label out of range, a NaN or an infinity (with its row and column).
 class ArrayDataset final : public Dataset {
  public:
   explicit ArrayDataset(ArrayContents contents);
@@ -43,7 +44,8 @@ class ArrayDataset final : public Dataset {
   bool weighted() const override { return !contents_.weights.empty(); }
   bool synthetic() const override { return contents_.synthetic; }
 
-  // A row that does not exist or a matrix of another shape throws std::invalid_argument. Padding lanes become 0.
+  // A row that does not exist or a matrix of another shape throws std::invalid_argument. Padding lanes become
+  // 0.
   void copy_features(std::span<const std::int64_t> rows, kernels::Matrix x) const override;
   void copy_labels(std::span<const std::int64_t> rows, int* labels) const override;
   void copy_targets(std::span<const std::int64_t> rows, kernels::Matrix t) const override;

@@ -1,15 +1,15 @@
 #pragma once
+#include "kernels/matrix.h"
+
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
-#include "kernels/matrix.h"
-
 namespace mirrorscale::strategies {
 
-/// Rows that can be read in any order, from several threads at once. A row has `features` numbers and either a
-/// class label (`classes` > 0) or `target_columns` numbers to predict, and optionally a sample weight.
+/// Rows that can be read in any order, from several threads at once. A row has `features` numbers and either
+/// a class label (`classes` > 0) or `target_columns` numbers to predict, and optionally a sample weight.
 class Dataset {
  public:
   virtual ~Dataset() = default;

@@ -18,19 +18,19 @@ int micro_shard_rows(int full_batch);
 /// leaves) is whole.
 std::vector<Range> subtree_roots(Range leaves, int total);
 
-/// Cuts `total` leaves for `replicas`: nobody gets more than ceil(total / replicas); nobody is left empty while there
-/// are enough leaves (else the last ones are); within that the number of subtree roots is least, and of equals the
-/// one whose first parts are larger.
+/// Cuts `total` leaves for `replicas`: nobody gets more than ceil(total / replicas); nobody is left empty
+/// while there are enough leaves (else the last ones are); within that the number of subtree roots is least,
+/// and of equals the one whose first parts are larger.
 std::vector<Range> cut_leaves(int total, int replicas);
 
-/// One addition that is left once every root is there. Operand i < roots is root i, else the result of addition
-/// i - roots.
+/// One addition that is left once every root is there. Operand i < roots is root i, else the result of
+/// addition i - roots.
 struct Addition {
   int left = 0, right = 0;
   bool operator==(const Addition&) const = default;
 };
-/// The rest of the binary tree above `roots` (leaf ranges that cover 0 .. total - 1 in order). The sum is the result
-/// of the last addition, or root 0 if there is none.
+/// The rest of the binary tree above `roots` (leaf ranges that cover 0 .. total - 1 in order). The sum is the
+/// result of the last addition, or root 0 if there is none.
 std::vector<Addition> completion(const std::vector<Range>& roots, int total);
 
 /// How one global batch of training rows is shared out.
@@ -41,7 +41,7 @@ struct BatchPlan {
     Range rows;                // of the batch
     std::vector<Range> roots;  // rows of each subtree root, relative to the batch, in order
   };
-  std::vector<Share> shares;  // one a replica
+  std::vector<Share> shares;        // one a replica
   std::vector<Addition> additions;  // over all roots, replica by replica
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-#include <vector>
-
 #include "strategies/input/shard_tree.h"
+
+#include <vector>
 
 namespace mirrorscale::strategies {
 

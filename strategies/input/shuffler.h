@@ -18,7 +18,8 @@ class InOrder final : public Shuffler {
   std::vector<std::int64_t> order(std::int64_t rows, std::uint64_t seed, int epoch) const override;
 };
 
-/// A uniform permutation (Fisher & Yates; Durstenfeld 1964), swaps keyed by (seed, epoch, position) through Philox.
+/// A uniform permutation (Fisher & Yates; Durstenfeld 1964), swaps keyed by (seed, epoch, position) through
+/// Philox.
 class UniformShuffle final : public Shuffler {
  public:
   std::vector<std::int64_t> order(std::int64_t rows, std::uint64_t seed, int epoch) const override;

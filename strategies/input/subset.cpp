@@ -43,7 +43,8 @@ void check_height(kernels::Matrix x, std::span<const std::int64_t> rows) {
 
 }  // namespace
 
-Subset::Subset(DatasetPtr base, std::vector<std::int64_t> rows) : base_(std::move(base)), rows_(std::move(rows)) {
+Subset::Subset(DatasetPtr base, std::vector<std::int64_t> rows)
+    : base_(std::move(base)), rows_(std::move(rows)) {
   if (rows_.empty()) throw std::invalid_argument("[subset] no rows; expected 1 or more");
   for (const std::int64_t row : rows_) {
     if (row < 0 || row >= base_->rows()) {
@@ -55,9 +56,8 @@ Subset::Subset(DatasetPtr base, std::vector<std::int64_t> rows) : base_(std::mov
 
 void Subset::copy_features(std::span<const std::int64_t> rows, kernels::Matrix x) const {
   check_height(x, rows);
-  translate(rows_, rows, [&](auto of_base, std::size_t at) {
-    base_->copy_features(of_base, part_of(x, at, of_base));
-  });
+  translate(rows_, rows,
+            [&](auto of_base, std::size_t at) { base_->copy_features(of_base, part_of(x, at, of_base)); });
 }
 
 void Subset::copy_labels(std::span<const std::int64_t> rows, int* labels) const {
@@ -66,9 +66,8 @@ void Subset::copy_labels(std::span<const std::int64_t> rows, int* labels) const 
 
 void Subset::copy_targets(std::span<const std::int64_t> rows, kernels::Matrix t) const {
   check_height(t, rows);
-  translate(rows_, rows, [&](auto of_base, std::size_t at) {
-    base_->copy_targets(of_base, part_of(t, at, of_base));
-  });
+  translate(rows_, rows,
+            [&](auto of_base, std::size_t at) { base_->copy_targets(of_base, part_of(t, at, of_base)); });
 }
 
 void Subset::copy_weights(std::span<const std::int64_t> rows, float* weights) const {
@@ -76,7 +75,8 @@ void Subset::copy_weights(std::span<const std::int64_t> rows, float* weights) co
 }
 
 DatasetPtr first_rows(DatasetPtr base, std::int64_t count) {
-  if (count < 1) throw std::invalid_argument("[first_rows] " + std::to_string(count) + " rows; expected 1 or more");
+  if (count < 1)
+    throw std::invalid_argument("[first_rows] " + std::to_string(count) + " rows; expected 1 or more");
   if (count >= base->rows()) return base;
   std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
   std::iota(rows.begin(), rows.end(), std::int64_t{0});

@@ -1,8 +1,8 @@
 #pragma once
+#include "strategies/input/dataset.h"
+
 #include <cstdint>
 #include <vector>
-
-#include "strategies/input/dataset.h"
 
 namespace mirrorscale::strategies {
 
@@ -30,7 +30,8 @@ class Subset final : public Dataset {
   std::vector<std::int64_t> rows_;
 };
 
-/// The first `count` rows of `base`; `base` itself when it has no more. Throws std::invalid_argument for count < 1.
+/// The first `count` rows of `base`; `base` itself when it has no more. Throws std::invalid_argument for
+/// count < 1.
 DatasetPtr first_rows(DatasetPtr base, std::int64_t count);
 
 }  // namespace mirrorscale::strategies

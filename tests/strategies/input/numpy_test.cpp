@@ -1,0 +1,236 @@
+#include "strategies/input/npy.h"
+#include "strategies/input/npz.h"
+#include "strategies/input/numpy_dataset.h"
+#include "tests/strategies/input/rows_of.h"
+#include "tests/strategies/input/temp_folder.h"
+
+#include <cstring>
+#include <functional>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdexcept>
+
+namespace mirrorscale::strategies {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using Floats = std::vector<float>;
+
+/// A file that NumPy itself wrote (make.py there).
+std::filesystem::path stored(const std::string& name) {
+  return std::filesystem::path(MIRRORSCALE_TESTS_DIR) / "data" / "numpy" / name;
+}
+
+/// An .npy file of version 1 with this dictionary.
+std::string npy(const std::string& dictionary, const std::string& values) {
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(dictionary.size()) + '\0' + dictionary +
+         values;
+}
+
+std::string refused(const std::string& bytes) {
+  std::vector<std::byte> file(bytes.size());
+  std::memcpy(file.data(), bytes.data(), bytes.size());
+  const std::string message = refusal([&] { parse_npy(file, "a.npy"); });
+  EXPECT_THAT(message, testing::StartsWith("a.npy: found "));
+  return message;
+}
+
+TEST(Npy, ReadsEveryTypeThatNumPyWrote) {
+  for (const char* name : {"f4.npy", "f8.npy", "u1.npy", "i4.npy", "i8.npy"}) {
+    const NpyArray array = read_npy(stored(name));
+    EXPECT_EQ(array.shape, (std::vector<std::int64_t>{2, 3})) << name;
+    ASSERT_EQ(array.values(), 6U) << name;
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(array.value(i), static_cast<double>(i)) << name;
+    EXPECT_EQ(array.is_floating(), name[0] == 'f');
+  }
+  const NpyArray flags = read_npy(stored("b1.npy"));
+  EXPECT_EQ(flags.value(0), 1);
+  EXPECT_EQ(flags.value(1), 0);
+  for (const char* name : {"f4_version2.npy", "f4_version3.npy"})
+    EXPECT_EQ(read_npy(stored(name)).value(5), 1.25);
+  const NpyArray scalar = read_npy(stored("scalar.npy"));
+  EXPECT_EQ(scalar.shape_text(), "[]");
+  EXPECT_EQ(scalar.value(0), 2.5);
+}
+
+TEST(Npy, RefusesOtherArraysByName) {
+  const auto message = [](const char* name) { return refusal([&] { read_npy(stored(name)); }); };
+  EXPECT_THAT(message("refused_fortran.npy"),
+              AllOf(HasSubstr("Fortran order"), HasSubstr("ascontiguousarray")));
+  EXPECT_THAT(message("refused_big_endian.npy"), HasSubstr("type '>f4'"));
+  EXPECT_THAT(message("refused_half.npy"), HasSubstr("type '<f2'"));
+  EXPECT_THAT(message("refused_text.npy"), HasSubstr("type '<U1'"));
+  EXPECT_THAT(message("refused_record.npy"), HasSubstr("structured element type"));
+  EXPECT_THAT(message("absent.npy"), HasSubstr("no such readable file"));
+}
+
+TEST(Npy, RefusesDamagedFiles) {
+  EXPECT_THAT(refused("P5 2 2 255"), HasSubstr("does not begin with \\x93NUMPY"));
+  EXPECT_THAT(refused(std::string("\x93NUMPY\x04\x00\x00\x00", 10)), HasSubstr("version 4"));
+  const std::string good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
+  EXPECT_THAT(refused(npy(good, "1234567")),
+              AllOf(HasSubstr("7 bytes of values"), HasSubstr("8 bytes for shape [2]")));
+  EXPECT_THAT(refused(npy(good, "123456789")), HasSubstr("9 bytes of values"));
+  EXPECT_THAT(refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4)}", "")),
+              HasSubstr("an impossible number of bytes"));
+}
+
+TEST(Npy, RefusesDamagedHeaders) {
+  const std::vector<std::pair<std::string, std::string>> headers = {
+      {"", "the end of the header"},
+      {"{'descr': '<f4'}", "an incomplete header"},
+      {"{'descr': '<f4', 'descr': '<f4'}", "key 'descr'"},
+      {"{'order': 'C'}", "key 'order'"},
+      {"{'descr': '<f4", "a text without end"},
+      {"{'fortran_order': Perhaps}", "neither True nor False"},
+      {"{'shape': (2, x)}", "no list of sizes"},
+      {"{'shape': (-2,)}", "no list of sizes"},
+      {"{'shape': (99999999999999999999,)}", "no list of sizes"},
+      {"{'shape': (2 3)}", "where ')' belongs"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} and more", "text behind"},
+      {"['descr']", "where '{' belongs"}};
+  for (const auto& [header, found] : headers)
+    EXPECT_THAT(refused(npy(header, "12345678")), HasSubstr(found)) << header;
+}
+
+TEST(Npy, WritesTheBytesThatNumPyWrites) {
+  const TempFolder folder;
+  const auto same = [&](const char* name, auto of) {
+    using T = decltype(of);
+    std::vector<T> values;
+    for (int i = 0; i < 6; ++i) values.push_back(static_cast<T>(i));
+    write_npy<T>(folder / name, {2, 3}, values);
+    EXPECT_EQ(read_bytes(folder / name), read_bytes(stored(name))) << name;
+    EXPECT_FALSE(std::filesystem::exists(folder / (std::string(name) + ".part")));
+  };
+  same("f4.npy", float{});
+  same("f8.npy", double{});
+  same("u1.npy", std::uint8_t{});
+  same("i4.npy", std::int32_t{});
+  same("i8.npy", std::int64_t{});
+  const std::vector<std::int64_t> labels = {2, 0};
+  write_npy<std::int64_t>(folder / "labels.npy", {2}, labels);
+  EXPECT_EQ(read_bytes(folder / "labels.npy"), read_bytes(stored("labels.npy")));
+  const Floats one = {2.5F};
+  write_npy<float>(folder / "scalar.npy", {}, one);
+  EXPECT_EQ(read_bytes(folder / "scalar.npy"), read_bytes(stored("scalar.npy")));
+}
+
+TEST(Npy, WritesNothingThatIsWrong) {
+  const TempFolder folder;
+  const Floats three = {1, 2, 3};
+  EXPECT_THROW(write_npy<float>(folder / "a.npy", {2, 2}, three), std::invalid_argument);
+  EXPECT_THROW(write_npy<float>(folder / "a.npy", {-3}, three), std::invalid_argument);
+  EXPECT_THROW(write_npy<float>(folder / "absent/a.npy", {3}, three), std::runtime_error);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(NumpyDataset, LoadsAPair) {
+  const DatasetPtr data = load_npy_pair(stored("f4_version2.npy"), stored("labels.npy"));
+  EXPECT_EQ(data->name(), "f4_version2");
+  EXPECT_EQ(data->classes(), 3);
+  EXPECT_EQ(features_of(*data, {1}), (Floats{0.75F, 1, 1.25F}));
+  EXPECT_EQ(labels_of(*data, {0, 1}), (std::vector<int>{2, 0}));
+  EXPECT_EQ(load_npy_pair(stored("f8.npy"), stored("labels.npy"), 4)->classes(), 4);
+  EXPECT_EQ(labels_of(*load_npy_pair(stored("f8.npy"), stored("b1.npy")), {0, 1}), (std::vector<int>{1, 0}));
+}
+
+TEST(NumpyDataset, KeepsIntegersAndDividesPixels) {
+  EXPECT_EQ(features_of(*load_npy_rows(stored("i8.npy")), {1}), (Floats{3, 4, 5}));
+  EXPECT_EQ(features_of(*load_npy_rows(stored("u1.npy")), {1}), (Floats{3 / 255.0F, 4 / 255.0F, 5 / 255.0F}));
+  const DatasetPtr targets = load_npy_pair(stored("u1.npy"), stored("f8.npy"));
+  EXPECT_EQ(targets->target_columns(), 3);
+  EXPECT_EQ(targets_of(*targets, {1}), (Floats{3, 4, 5}));
+}
+
+TEST(NumpyDataset, LoadsArchives) {
+  const SplitDataset plain = load_npz(stored("plain.npz"));
+  EXPECT_EQ(features_of(*plain.train, {1}), (Floats{0.75F, 1, 1.25F}));
+  EXPECT_EQ(plain.train->classes(), 3);
+  EXPECT_EQ(plain.test, nullptr);
+
+  const SplitDataset keras = load_npz(stored("keras.npz"));
+  EXPECT_EQ(keras.train->rows(), 3);
+  EXPECT_EQ(keras.train->features(), 16);
+  EXPECT_EQ(features_of(*keras.train, {2}).back(), 47 / 255.0F);
+  EXPECT_EQ(keras.test->rows(), 2);
+  EXPECT_EQ(keras.test->classes(), 3);
+  EXPECT_EQ(features_of(*keras.test, {1}), Floats(16, 1));
+
+  const DatasetPtr weighted = load_npz(stored("weighted_targets.npz")).train;
+  EXPECT_EQ(targets_of(*weighted, {0, 1}), (Floats{1.5F, 2, 3, 4}));
+  EXPECT_EQ(weights_of(*weighted, {0, 1}), (Floats{0.5F, 2}));
+}
+
+TEST(NumpyDataset, RefusesArraysThatDoNotFit) {
+  const TempFolder folder;
+  const auto write = [&](const char* name, const std::vector<std::int64_t>& shape,
+                         const std::vector<double>& values) {
+    write_npy<double>(folder / name, shape, values);
+    return folder / name;
+  };
+  const auto x = write("x.npy", {2, 2}, {1, 2, 3, 4});
+  const auto pair = [&](const std::filesystem::path& a, const std::filesystem::path& b, int classes = 0) {
+    return refusal([&] { load_npy_pair(a, b, classes); });
+  };
+  EXPECT_THAT(pair(x, write("y.npy", {3}, {1, 2, 3})),
+              AllOf(HasSubstr("y.npy: found 3 rows"), HasSubstr("2, as many")));
+  EXPECT_THAT(pair(x, stored("labels.npy"), 2),
+              AllOf(HasSubstr("label 2 in row 0"), HasSubstr("labels.npy")));
+  EXPECT_THAT(pair(x, stored("i8.npy")), HasSubstr("integers of shape [2, 3]"));
+  EXPECT_THAT(pair(write("n.npy", {2, 2}, {1, 2, 3, std::nan("")}), stored("labels.npy")),
+              AllOf(HasSubstr("n.npy"), HasSubstr("nan in row 1, column 1")));
+  EXPECT_THAT(pair(write("n.npy", {2, 1}, {1, 1e300}), stored("labels.npy")), HasSubstr("float32 can hold"));
+  EXPECT_THAT(pair(write("n.npy", {0, 2}, {}), stored("labels.npy")), HasSubstr("shape [0, 2]"));
+  EXPECT_THAT(pair(stored("scalar.npy"), stored("labels.npy")), HasSubstr("shape []"));
+  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{1} << 40}) {
+    const std::vector<std::int64_t> labels = {0, bad};
+    write_npy<std::int64_t>(folder / "bad.npy", {2}, labels);
+    EXPECT_THAT(pair(x, folder / "bad.npy"), HasSubstr("label " + std::to_string(bad) + " in row 1"));
+  }
+}
+
+TEST(NumpyDataset, RefusesArchivesWithoutTheArrays) {
+  EXPECT_THAT(refusal([] { load_npz(stored("f4.npy")); }), HasSubstr("no readable archive"));
+  EXPECT_THAT(refusal([] { load_npz(stored("absent.npz")); }), HasSubstr("no readable archive"));
+  EXPECT_THAT(refusal([] { NpzFile(stored("plain.npz")).read("z"); }),
+              AllOf(HasSubstr("the arrays x, y"), HasSubstr("an array z")));
+  EXPECT_THAT(refusal([] { NpzFile(stored("weighted_targets.npz")).read("notes"); }),
+              AllOf(HasSubstr("weighted_targets.npz [notes]"), HasSubstr("type '|O'")));
+}
+
+/// Every prefix is refused; every file with one wrong byte is refused or loads.
+void fuzz(const std::string& whole, const std::function<void(const std::filesystem::path&)>& load,
+          int least_refused) {
+  const TempFolder folder;
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    const auto file = folder.write("file", whole.substr(0, bytes));
+    EXPECT_FALSE(loads([&] { load(file); })) << bytes << " of " << whole.size() << " bytes";
+  }
+  int refused_files = 0;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const int mask : {0x01, 0x80, 0xFF}) {
+      std::string bytes = whole;
+      bytes[at] = static_cast<char>(bytes[at] ^ mask);
+      const auto file = folder.write("file", bytes);
+      refused_files += loads([&] { load(file); }) ? 0 : 1;
+    }
+  }
+  EXPECT_GE(refused_files, least_refused);
+}
+
+TEST(NumpyFuzz, NpyIsReadOrRefused) {
+  fuzz(
+      read_bytes(stored("f4.npy")), [](const auto& file) { read_npy(file); }, 100);
+}
+
+TEST(NumpyFuzz, NpzIsReadOrRefused) {
+  for (const char* name : {"plain.npz", "keras.npz"}) {
+    fuzz(
+        read_bytes(stored(name)), [](const auto& file) { load_npz(file); }, 300);
+  }
+}
+
+}  // namespace
+}  // namespace mirrorscale::strategies
