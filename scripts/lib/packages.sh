@@ -1,0 +1,76 @@
+# shellcheck shell=bash
+# The Debian and Ubuntu packages that mirrorscale uses, by purpose. One requirement a line:
+#   name | alternative     either will do; the first one that the system offers is installed
+#   name @command          also met by a command of that name on the PATH, wherever it came from
+#   ? name …               wanted, not needed: left out with a note where the system does not offer it
+
+package_purposes() { echo build test data reports peers lint docs; }
+
+package_reason() {
+  case "$1" in
+    build) echo "to build" ;;
+    test) echo "to run the tests" ;;
+    data) echo "the Fashion-MNIST images" ;;
+    reports) echo "to draw reports" ;;
+    peers) echo "other libraries that the kernel benchmark compares with" ;;
+    lint) echo "to check format and code" ;;
+    docs) echo "to make the API pages" ;;
+  esac
+}
+
+# Prints the requirements of one purpose.
+packages_for() {
+  case "$1" in
+    build)
+      cat <<'EOF'
+g++ @g++
+cmake @cmake
+ninja-build @ninja
+git @git
+pkg-config | pkgconf @pkg-config
+python3
+libhwy-dev
+libhwloc-dev
+libcli11-dev
+nlohmann-json3-dev
+libtomlplusplus-dev
+libfmt-dev
+zlib1g-dev
+libbenchmark-dev
+libgtest-dev
+EOF
+      ;;
+    test)
+      cat <<'EOF'
+python3-pytest
+python3-jsonschema
+EOF
+      ;;
+    data) echo "? dataset-fashion-mnist" ;;
+    reports)
+      cat <<'EOF'
+python3-numpy
+python3-matplotlib
+EOF
+      ;;
+    peers)
+      cat <<'EOF'
+? libdnnl-dev
+? libopenblas-dev
+? libblis-serial-dev
+EOF
+      ;;
+    lint)
+      cat <<'EOF'
+clang-format-14 | clang-format
+? clang-tidy-19 | clang-tidy-18
+? cppcheck @cppcheck
+? shellcheck @shellcheck
+? black @black
+? ccache @ccache
+EOF
+      ;;
+    docs) echo "doxygen @doxygen" ;;
+    *) return 1 ;;
+  esac
+}
