@@ -199,9 +199,9 @@ def step_time_figure(group: Group, subtitle: str) -> Figure:
     batches = sorted({batch_of(cell) for cell in measured})
     columns = min(2, len(batches))
     rows = math.ceil(len(batches) / columns)
-    figure = style.new_figure(height_in=1.75 + 2.6 * rows + 0.35 * (rows - 1))
+    figure = style.new_figure(height_in=1.75 + 2.6 * rows + 0.85 * (rows - 1))
     margins = style.Margins(left=0.8, right=0.3, top=1.1, bottom=0.65)
-    grid = style.panels(figure, margins, rows, columns, (0.35, 0.55), sharey=True)
+    grid = style.panels(figure, margins, rows, columns, (0.35, 0.85), sharey=True)
     for axes in grid[len(batches) :]:
         axes.remove()
     for axes, batch in zip(grid, batches):

@@ -276,6 +276,10 @@ def _parse_line(line: bytes) -> Run | Cell:
         raise Refused(f"not UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
         raise Refused(f"not JSON: {error.msg} at column {error.colno}") from None
+    except Refused:
+        raise
+    except ValueError as error:  # a number of thousands of digits
+        raise Refused(f"not JSON we read: {str(error).split(';')[0]}") from None
     except RecursionError:
         raise Refused("not a record: nested too deeply") from None
     if not isinstance(value, dict):

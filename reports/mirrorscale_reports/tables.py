@@ -21,7 +21,6 @@ from mirrorscale_reports.words import (
     per_second,
     plural,
     share,
-    significant,
     size,
     thousands,
     times,
@@ -56,7 +55,11 @@ def _results_row(cell: Cell, group: Group, first: bool) -> str:
         classes.append("bad")
     elif cell.oversubscribed or cell.status == "skipped":
         classes.append("apart")
-    numbers = [str(cell.replicas), thousands(str(cell.global_batch)), thousands(str(cell.local_batch))]
+    numbers = [
+        str(cell.replicas),
+        thousands(str(cell.global_batch)),
+        thousands(str(cell.local_batch)),
+    ]
     fields = "".join(f'<td class="n">{number}</td>' for number in numbers)
     measured = cell.measurement
     if measured is None:
@@ -130,7 +133,9 @@ def invariants_of(cells: Iterable[Cell]) -> list[str]:
 def verdict_matrix(cells: Sequence[Cell]) -> str:
     """Cell x invariant: a mark each, failed cells first."""
     names = invariants_of(cells)
-    head = '<th class="n">devices</th><th class="n">global batch</th><th>scaling</th><th>workload</th>'
+    head = (
+        '<th class="n">devices</th><th class="n">global batch</th><th>scaling</th><th>workload</th>'
+    )
     head += "".join(f'<th class="c">{esc(name)}</th>' for name in names)
     rows = []
     for cell in failed_first(cells):
@@ -180,13 +185,17 @@ def evidence_table(cells: Sequence[Cell]) -> str:
     return _table(head, rows, wide=True)
 
 
-def left_out_table(cells: Iterable[Cell]) -> str:
+def left_out_table(file: RecordFile) -> str:
     """Cells without a scaling claim because they failed, could not run, were skipped or are oversubscribed."""
     rows = []
-    for cell in failed_first(cells):
+    for cell in failed_first(file.cells):
         if cell.status == "ok" and not cell.oversubscribed:
             continue
-        why = cell.reason or f"oversubscribed: {plural(cell.replicas, 'device')}, fewer cores"
+        cores = file.run_of(cell).environment.cores
+        why = cell.reason or (
+            f"oversubscribed: {plural(cell.replicas, 'device')} on {plural(cores, 'core')}, "
+            "so no scaling claim"
+        )
         what = "failed" if has_failed(cell) else cell.status
         word = {"ok": "measured, shown apart", "error": "could not run"}.get(what, what)
         rows.append(
@@ -294,13 +303,19 @@ def environment_list(file: RecordFile) -> str:
     facts = [
         ("host", e.host),
         ("operating system", f"{e.os}, kernel {e.kernel}"),
-        ("processor", f"{e.cpu_model}, {plural(e.cores, 'core')} usable, {plural(e.numa_nodes, 'NUMA node')}"),
+        (
+            "processor",
+            f"{e.cpu_model}, {plural(e.cores, 'core')} usable, {plural(e.numa_nodes, 'NUMA node')}",
+        ),
         ("caches", f"L1d {size(e.l1d_bytes)}, L2 {size(e.l2_bytes)}, L3 {size(e.l3_bytes)}"),
         ("memory", size(e.memory_bytes)),
         ("backend", f"{e.backend}, {e.target} (this machine has {', '.join(e.targets)})"),
         ("numerics", e.numerics),
         ("build", f"{e.compiler}, {e.build_type}, NVTX {'on' if e.nvtx else 'off'}"),
-        ("libraries", ", ".join(f"{k} {v}" for k, v in sorted(e.libraries.items())) or "none named"),
+        (
+            "libraries",
+            ", ".join(f"{k} {v}" for k, v in sorted(e.libraries.items())) or "none named",
+        ),
         ("variables", ", ".join(f"{k}={v}" for k, v in sorted(e.variables.items())) or "none set"),
         ("mirrorscale", f"{run.version}, revision {run.git_revision}"),
         ("machine fingerprint", run.machine_fingerprint),
@@ -311,8 +326,4 @@ def environment_list(file: RecordFile) -> str:
 def _table(head: str, rows: Sequence[str], wide: bool = False) -> str:
     kind = ' class="wide"' if wide else ""
     body = "".join(rows)
-    return (
-        f'<div class="scroll"><table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
-
-
+    return f'<div class="scroll"><table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

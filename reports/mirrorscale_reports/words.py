@@ -30,13 +30,14 @@ def milliseconds(seconds: float) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """`value` to so many significant digits, thousands apart, no exponent between 1e-6 and 1e15."""
+    """`value` to at least so many significant digits (whole numbers are not rounded further), thousands apart,
+    no exponent between 1e-6 and 1e15."""
     if value == 0:
         return "0"
     if not 1e-6 <= abs(value) < 1e15:
         return f"{value:.{digits - 1}e}"
     magnitude = int(f"{abs(value):e}".split("e")[1])
-    rounded = round(value, digits - 1 - magnitude)
+    rounded = round(value, max(0, digits - 1 - magnitude))
     # rounding may carry into the next power of ten
     magnitude = int(f"{abs(rounded):e}".split("e")[1])
     return thousands(f"{rounded:.{max(0, digits - 1 - magnitude)}f}")
@@ -71,7 +72,8 @@ def size(count_bytes: int) -> str:
         if value < 1024 or unit == "TiB":
             break
         value /= 1024
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{significant(value)} {unit}"
+    number = f"{value:.0f}" if unit == "B" or value >= 100 else significant(value)
+    return f"{number.removesuffix('.0')} {unit}"
 
 
 def plural(count: int, noun: str) -> str:
@@ -200,8 +202,13 @@ def checks_sentence(count: Tally) -> str:
         parts.append(f"{plural(len(count.unchecked), 'measured cell')} without any passed check")
     good = count.measured - len(count.unchecked)
     if good:
-        which = "all" if good == count.cells and good > 1 else "the other" if parts else "the"
-        parts.append(f"{which} {plural(good, 'cell')} passed all checks")
+        rest = "the other" if parts else "the"
+        which = (
+            ("both" if good == 2 else f"all {good}")
+            if good == count.cells > 1
+            else f"{rest} {good}"
+        )
+        parts.append(f"{which} {'cell' if good == 1 else 'cells'} passed all checks")
     if count.checks_skipped:
         parts.append(f"{plural(count.checks_skipped, 'check')} skipped")
     return "; ".join(parts)
@@ -216,5 +223,5 @@ def hash_sentence(cells: tuple[Cell, ...]) -> str:
         return f"weight hashes DISAGREE where they must be equal: {named}"
     counts = {cell.replicas for found in sets for cell in found}
     if len(counts) > 1:
-        return "the weights have the same bits at every device count (weight hashes agree)"
+        return "cells that passed end with the same bits at every device count (their weight hashes agree)"
     return ""
