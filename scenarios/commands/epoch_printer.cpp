@@ -1,0 +1,62 @@
+#include "scenarios/commands/epoch_printer.h"
+
+#include "harness/output/format.h"
+
+#include <cstdio>
+#include <string>
+#include <unistd.h>
+
+namespace mirrorscale::scenarios {
+namespace {
+
+/// " - loss 0.4512 - accuracy 0.8410": the loss first, then metrics, then the same of the validation data.
+std::string in_order(const strategies::Logs& logs) {
+  std::string text;
+  const auto add = [&](const std::string& name, double value) {
+    char number[64];
+    std::snprintf(number, sizeof number, "%.4f", value);
+    text += " - " + name + " " + number;
+  };
+  for (const std::string prefix : {"", "val_"}) {
+    if (const auto loss = logs.find(prefix + "loss"); loss != logs.end()) add(loss->first, loss->second);
+    for (const auto& [name, value] : logs) {
+      if (name != prefix + "loss" && name.starts_with("val_") == !prefix.empty()) add(name, value);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+EpochPrinter::EpochPrinter(int epochs, std::int64_t rows, int global_batch)
+    : epochs_(epochs),
+      rows_(rows),
+      batches_((rows + global_batch - 1) / global_batch),
+      terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void EpochPrinter::on_epoch_begin(strategies::LoopControl&, int epoch) {
+  epoch_ = epoch;
+  begin_s_ = clock_.now_s();
+  trained_s_ = 0;
+}
+
+void EpochPrinter::on_train_batch_end(strategies::LoopControl&, std::int64_t batch, const strategies::Logs&) {
+  progress_.update("epoch " + std::to_string(epoch_ + 1) + "/" + std::to_string(epochs_) + ", batch " +
+                   std::to_string(batch + 1) + "/" + std::to_string(batches_));
+}
+
+void EpochPrinter::on_test_begin(strategies::LoopControl&) {
+  trained_s_ = clock_.now_s() - begin_s_;
+}
+
+void EpochPrinter::on_epoch_end(strategies::LoopControl&, int epoch, const strategies::Logs& logs) {
+  const double whole_s = clock_.now_s() - begin_s_;
+  const double training_s = trained_s_ > 0 ? trained_s_ : whole_s;
+  progress_.clear();
+  std::printf("epoch %d/%d - %s - %.0f samples/s%s\n", epoch + 1, epochs_,
+              harness::format_seconds(whole_s).c_str(), static_cast<double>(rows_) / training_s,
+              in_order(logs).c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace mirrorscale::scenarios

@@ -1,0 +1,131 @@
+#include "harness/output/format.h"
+#include "scenarios/commands/command.h"
+#include "scenarios/commands/devices.h"
+#include "scenarios/commands/epoch_printer.h"
+#include "scenarios/exit_status.h"
+#include "scenarios/workloads/data_source.h"
+#include "scenarios/workloads/workload.h"
+#include "strategies/input/npy.h"
+#include "strategies/input/subset.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace mirrorscale::scenarios {
+namespace {
+
+struct TrainOptions {
+  std::string workload = "mlp", data, devices = "1", backend, optimizer, reduction = "fused",
+              predictions_file;
+  int epochs = 5, global_batch = 256;
+  std::int64_t limit_rows = 0, limit_test_rows = 0;
+  std::uint64_t seed = 1;
+};
+
+strategies::SplitDataset load_rows(const TrainOptions& options, const std::string& source) {
+  strategies::SplitDataset data = load_data(source, options.seed);
+  if (options.limit_rows > 0) data.train = strategies::first_rows(data.train, options.limit_rows);
+  if (options.limit_test_rows > 0 && data.test)
+    data.test = strategies::first_rows(data.test, options.limit_test_rows);
+  return data;
+}
+
+void print_head(const TrainOptions& options, const std::string& source, const strategies::SplitDataset& data,
+                const strategies::Model& model) {
+  const strategies::Strategy& strategy = model.strategy();
+  std::printf("workload:  %s on %s, %lld training rows, %lld test rows\n", options.workload.c_str(),
+              source.c_str(), static_cast<long long>(data.train->rows()),
+              static_cast<long long>(data.test ? data.test->rows() : 0));
+  std::printf("strategy:  %s, %s reduction\n", strategy.name().c_str(), options.reduction.c_str());
+  std::printf("model:     %zu parameters, global batch %d, seed %llu\n", model.network().parameters().count(),
+              options.global_batch, static_cast<unsigned long long>(options.seed));
+  if (const std::string note = oversubscription_note(strategy.replicas()); !note.empty()) {
+    std::printf("note:      %s\n", note.c_str());
+  }
+  std::fflush(stdout);
+}
+
+void save_predictions(strategies::Model& model, const TrainOptions& options,
+                      const strategies::DatasetPtr& rows) {
+  const strategies::Predictions made = model.predict(rows, options.global_batch);
+  strategies::write_npy(options.predictions_file, {made.rows, made.columns},
+                        std::span<const float>(made.values));
+  std::printf("predictions of %lld test rows: %s\n", static_cast<long long>(made.rows),
+              options.predictions_file.c_str());
+}
+
+void train(const TrainOptions& options) {
+  const Workload& workload = find_workload(options.workload);
+  const std::string source = options.data.empty() ? workload.data : options.data;
+  const strategies::Strategy strategy =
+      strategy_on(parse_devices(options.devices, options.backend), options.reduction);
+  const strategies::SplitDataset data = load_rows(options, source);
+  if (!options.predictions_file.empty() && !data.test) {
+    throw std::invalid_argument("--predict: the data '" + source + "' have no test rows to predict");
+  }
+  strategies::Model model =
+      make_model(workload, *data.train, strategy, {.optimizer = options.optimizer, .seed = options.seed});
+  print_head(options, source, data, model);
+
+  strategies::FitOptions fit;
+  fit.epochs = options.epochs;
+  fit.global_batch = options.global_batch;
+  fit.seed = options.seed;
+  fit.validation = data.test;
+  fit.callbacks = {std::make_shared<EpochPrinter>(options.epochs, data.train->rows(), options.global_batch)};
+  model.fit(data.train, fit);
+
+  if (data.test) {
+    std::printf("test:");
+    for (const auto& [name, value] : model.evaluate(data.test)) std::printf(" %s %.4f", name.c_str(), value);
+    std::printf("\n");
+  }
+  if (!options.predictions_file.empty()) save_predictions(model, options, data.test);
+  std::printf("weight hash: %s\n", model.weight_hash().c_str());
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = app.add_subcommand("train",
+                                         "Train a workload, print an epoch a line, and the hash of the "
+                                         "weights: the same on any number of devices");
+  command->add_option("--workload", options->workload, "What to train; see mirrorscale list")
+      ->capture_default_str();
+  command->add_option(
+      "--data", options->data,
+      "Data source (see mirrorscale list), a folder with IDX files, a .npz file, or x.npy,y.npy; "
+      "default: the workload's own");
+  command->add_option("--devices", options->devices, "How many devices, or their names: 2, or cpu:0,cpu:1")
+      ->capture_default_str();
+  command->add_option("--backend", options->backend, "cpu (default) or reference (plain loops, slow)")
+      ->check(CLI::IsMember({"cpu", "reference"}));
+  command->add_option("--epochs", options->epochs)->check(CLI::Range(1, 1000000))->capture_default_str();
+  command->add_option("--global-batch", options->global_batch, "Rows a step, over all devices")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  command->add_option(
+      "--optimizer", options->optimizer,
+      "sgd, momentum, nesterov, adam or adamw, with a rate as in sgd:0.1; default: the workload's own");
+  command->add_option("--seed", options->seed, "Of initial weights, order of rows, and synthetic data")
+      ->capture_default_str();
+  command->add_option("--reduction", options->reduction, "How gradients are summed; the bits are the same")
+      ->check(CLI::IsMember({"fused", "replicated"}))
+      ->capture_default_str();
+  command->add_option("--limit-rows", options->limit_rows, "Train on the first so many rows only")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--limit-test-rows", options->limit_test_rows, "Evaluate on the first so many rows only")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--predict", options->predictions_file,
+                      "Write the predictions of the test rows to this .npy file");
+  command->callback([options, &context] {
+    train(*options);
+    context.status = kGood;
+  });
+}
+
+}  // namespace mirrorscale::scenarios

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace mirrorscale::scenarios {
+
+/// What the command tells its caller.
+enum ExitStatus : int {
+  kGood = 0,
+  kFinding = 1,      // an invariant failed, a scenario's verdict is bad, a regression
+  kMisuse = 2,       // wrong arguments; nothing was done
+  kCouldNotRun = 3,  // data, files, devices, or the machine
+};
+
+}  // namespace mirrorscale::scenarios

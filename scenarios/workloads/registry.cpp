@@ -1,0 +1,51 @@
+#include "scenarios/workloads/registry.h"
+
+#include <stdexcept>
+
+namespace mirrorscale::scenarios {
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all{binary_workload(), mlp_workload(), mlp_small_workload(),
+                                         regression_workload(), softmax_regression_workload()};
+  return all;
+}
+
+const Workload& find_workload(std::string_view name) {
+  std::string known;
+  for (const Workload& workload : workloads()) {
+    if (workload.name == name) return workload;
+    known += (known.empty() ? "" : ", ") + workload.name;
+  }
+  throw std::invalid_argument("no workload '" + std::string(name) + "'; there are: " + known);
+}
+
+RowShape shape_of(const strategies::Dataset& dataset) {
+  return {dataset.features(), dataset.classes(), dataset.target_columns()};
+}
+
+RowShape require_classes(const char* workload, const RowShape& shape) {
+  if (shape.classes > 0) return shape;
+  throw std::invalid_argument(
+      std::string("workload '") + workload +
+      "' learns class labels, and these data have none; use data with whole-number labels");
+}
+
+RowShape require_targets(const char* workload, const RowShape& shape) {
+  if (shape.target_columns > 0) return shape;
+  throw std::invalid_argument(
+      std::string("workload '") + workload +
+      "' learns numeric targets, and these data have none; use data with floating-point y");
+}
+
+strategies::Model make_model(const Workload& workload, const strategies::Dataset& data,
+                             const strategies::Strategy& strategy, const ModelSettings& settings) {
+  const strategies::Scope scope = strategy.scope();
+  const RowShape shape = shape_of(data);
+  strategies::Model model(shape.features, workload.layers(shape),
+                          {.name = workload.name, .seed = settings.seed});
+  model.compile(settings.optimizer.empty() ? workload.optimizer : settings.optimizer, workload.loss,
+                workload.metrics);
+  return model;
+}
+
+}  // namespace mirrorscale::scenarios

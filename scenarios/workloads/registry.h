@@ -1,0 +1,19 @@
+#pragma once
+#include "scenarios/workloads/workload.h"
+
+namespace mirrorscale::scenarios {
+
+// One file each. A new workload is a file, a line here, and a line in registry.cpp.
+Workload binary_workload();
+Workload mlp_workload();
+Workload mlp_small_workload();
+Workload regression_workload();
+Workload softmax_regression_workload();
+
+/// The shape, if it has classes. Throws std::invalid_argument that names the workload and the data it can
+/// learn from.
+RowShape require_classes(const char* workload, const RowShape& shape);
+/// The shape, if it has numeric targets.
+RowShape require_targets(const char* workload, const RowShape& shape);
+
+}  // namespace mirrorscale::scenarios
