@@ -1,0 +1,104 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <variant>
+
+/// An independent trainer of dense networks in double: the reference that the engine is judged against. It
+/// shares no code with kernels/ or strategies/, and it carries beside every number a bound on how far a
+/// faithful float32 run may be from it (docs/error_bound.md).
+namespace mirrorscale::scenarios::oracle {
+
+enum class Activation { kLinear, kRelu, kTanh, kSigmoid, kGelu, kSoftmax };
+
+/// From "linear", "relu", "tanh", "sigmoid", "gelu" (the erf form), "softmax". Throws std::invalid_argument
+/// that lists the names.
+Activation activation_from(std::string_view name);
+
+/// y = f(x · kernel + bias). kernel: [inputs, outputs]; bias: [outputs].
+/// Adds l1 * sum |kernel| + l2 * sum kernel^2 to the loss, once.
+struct Dense {
+  std::size_t inputs = 0, outputs = 0;
+  Activation activation = Activation::kLinear;
+  bool bias = true;
+  double l1 = 0, l2 = 0;
+};
+
+/// What is averaged over rows. The sparse ones take labels, the others targets [rows, outputs] and are a mean
+/// over columns. Probabilities are clamped to [1e-7, 1 - 1e-7]; where the clamp acts the gradient is 0.
+enum class Loss {
+  kSparseCrossEntropyFromLogits,
+  kSparseCrossEntropy,
+  kMeanSquaredError,
+  kMeanAbsoluteError,
+  kBinaryCrossEntropyFromLogits,
+  kBinaryCrossEntropy
+};
+
+/// What the weighted sum over rows is divided by: the summed weights (the engine's), or the rows (Keras').
+enum class Normaliser { kWeights, kRows };
+
+/// momentum = 0: w -= rate g. Else m = momentum m - rate g; w += m, or with Nesterov w += momentum m - rate
+/// g.
+struct Sgd {
+  double rate = 0.01, momentum = 0;
+  bool nesterov = false;
+};
+
+/// w -= rate weight_decay w;  m += (1 - beta1)(g - m);  v += (1 - beta2)(g^2 - v);
+/// w -= rate sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt v + epsilon), b being beta, or the correction's own value
+/// where that is not 0 (Keras rounds the betas to float32 there and only there).
+struct Adam {
+  double rate = 0.001, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-7, weight_decay = 0;
+  double correction_beta1 = 0, correction_beta2 = 0;
+};
+
+/// a += g^2, from `initial`; w -= rate g / sqrt(a + epsilon).
+struct Adagrad {
+  double rate = 0.001, initial = 0.1, epsilon = 1e-7;
+};
+
+using Optimizer = std::variant<Sgd, Adam, Adagrad>;
+
+/// The arithmetic of the run that is judged, and how sure the bound is of it.
+struct ErrorModel {
+  /// Unit roundoff: 2^-24 for float32.
+  double unit = 0x1p-24;
+  /// A bound holds with probability at least 1 - 2 exp(-lambda^2 / 2) (1 - 5e-11 at 7), element by element.
+  double lambda = 7;
+  /// Error scale of exp, log, tanh, erf in units of the unit roundoff; at lambda = 7 the bound allows 7 ulp.
+  double function = 2;
+  /// The longest chain of a sum over rows; longer chains have larger bounds.
+  std::size_t row_chain = 32;
+  /// The judged run starts from the nearest floats of x (and targets), of the initial weights.
+  bool rounds_inputs = false, rounds_weights = false;
+
+  double bound_of(double scale) const { return lambda * unit * scale; }
+  /// The scale of an error that is known to be at most `bound`.
+  double scale_of(double bound) const { return bound / (lambda * unit); }
+};
+
+struct Settings {
+  Loss loss = Loss::kSparseCrossEntropyFromLogits;
+  Optimizer optimizer = Sgd{};
+  Normaliser normaliser = Normaliser::kWeights;
+  /// Gradients are scaled down together so that their joint norm is at most this; 0: they are not.
+  double global_clip_norm = 0;
+  /// Binary accuracy counts prediction > threshold.
+  double threshold = 0.5;
+  ErrorModel errors;
+  /// Threads that share the products; 0: as many as the machine has.
+  int threads = 0;
+};
+
+/// Borrowed rows. x: [rows, inputs], row-major; labels: [rows] or targets: [rows, outputs], whichever the
+/// loss takes; weights: [rows], or empty for 1.
+struct Batch {
+  std::size_t rows = 0;
+  std::span<const double> x;
+  std::span<const int> labels = {};
+  std::span<const double> targets = {};
+  std::span<const double> weights = {};
+};
+
+}  // namespace mirrorscale::scenarios::oracle

@@ -1,0 +1,298 @@
+#include "scenarios/oracle/trainer.h"
+
+#include "scenarios/oracle/accuracy.h"
+#include "scenarios/oracle/activations.h"
+#include "scenarios/oracle/losses.h"
+#include "scenarios/oracle/penalties.h"
+#include "scenarios/oracle/products.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+
+namespace mirrorscale::scenarios::oracle {
+
+namespace {
+
+/// Rows that are predicted or evaluated at a time.
+constexpr std::size_t kRowsAtOnce = 1024;
+/// Below any float32 number that matters: what underflow may cost.
+constexpr double kUnderflow = 1e-30;
+
+Batch rows_of(const Batch& batch, std::size_t first, std::size_t count, std::size_t inputs,
+              std::size_t outputs) {
+  Batch part{.rows = count, .x = batch.x.subspan(first * inputs, count * inputs)};
+  if (!batch.labels.empty()) part.labels = batch.labels.subspan(first, count);
+  if (!batch.targets.empty()) part.targets = batch.targets.subspan(first * outputs, count * outputs);
+  if (!batch.weights.empty()) part.weights = batch.weights.subspan(first, count);
+  return part;
+}
+
+void expect_size(const std::string& what, std::size_t actual, std::size_t expected) {
+  if (actual != expected) {
+    throw std::invalid_argument("[oracle] " + what + " has " + std::to_string(actual) + " values, expected " +
+                                std::to_string(expected));
+  }
+}
+
+Tracked column_of_ones(std::size_t rows) {
+  Tracked ones;
+  ones.resize(rows, 1);
+  std::fill(ones.value.begin(), ones.value.end(), 1.0);
+  std::fill(ones.scale.begin(), ones.scale.end(), 0.0);
+  return ones;
+}
+
+void add_bias(const Tracked& bias, Tracked& z) {
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    z.value[i] += bias.value[i % z.columns];
+    z.scale[i] = independent(independent(z.scale[i], bias.scale[i % z.columns]), z.value[i]);
+  }
+}
+
+}  // namespace
+
+Estimate LossEstimate::total() const {
+  return {data.value + penalty.value, data.bound + penalty.bound};
+}
+
+Trainer::Trainer(std::vector<Dense> layers, Settings settings,
+                 const std::vector<std::vector<double>>& weights)
+    : settings_(std::move(settings)) {
+  if (layers.empty()) throw std::invalid_argument("[oracle] a network needs a layer");
+  if (settings_.threads <= 0) settings_.threads = static_cast<int>(std::thread::hardware_concurrency());
+  const auto add = [&](std::size_t rows, std::size_t columns) {
+    const std::size_t index = parameters_.size();
+    if (index >= weights.size()) {
+      throw std::invalid_argument("[oracle] " + std::to_string(weights.size()) +
+                                  " weight arrays are fewer than the layers have");
+    }
+    expect_size("weight array " + std::to_string(index), weights[index].size(), rows * columns);
+    Parameter p;
+    p.w.resize(rows, columns);
+    p.w.value = weights[index];
+    for (std::size_t i = 0; i < p.w.size(); ++i) {
+      p.w.scale[i] = settings_.errors.rounds_weights ? std::fabs(p.w.value[i]) : 0;
+    }
+    prepare(settings_.optimizer, p);
+    parameters_.push_back(std::move(p));
+    return index;
+  };
+  for (const Dense& layer : layers) {
+    if (!layers_.empty()) expect_size("a layer's input", layer.inputs, layers_.back().layer.outputs);
+    LayerState state{.layer = layer, .kernel = add(layer.inputs, layer.outputs), .z = {}, .y = {}};
+    if (layer.bias) state.bias = add(1, layer.outputs);
+    layers_.push_back(std::move(state));
+  }
+  expect_size("the list of weight arrays", weights.size(), parameters_.size());
+}
+
+void Trainer::check(const Batch& batch) const {
+  const std::size_t inputs = layers_.front().layer.inputs, outputs = layers_.back().layer.outputs;
+  if (batch.rows == 0) throw std::invalid_argument("[oracle] a batch without rows");
+  expect_size("x", batch.x.size(), batch.rows * inputs);
+  expect_size("labels", batch.labels.size(), is_sparse(settings_.loss) ? batch.rows : 0);
+  expect_size("targets", batch.targets.size(), is_sparse(settings_.loss) ? 0 : batch.rows * outputs);
+  if (!batch.weights.empty()) expect_size("sample weights", batch.weights.size(), batch.rows);
+  for (const int label : batch.labels) {
+    if (label < 0 || static_cast<std::size_t>(label) >= outputs) {
+      throw std::invalid_argument("[oracle] label " + std::to_string(label) + " of " +
+                                  std::to_string(outputs) + " classes");
+    }
+  }
+}
+
+Tracked Trainer::take_rows(std::span<const double> x, std::size_t rows) const {
+  Tracked taken;
+  taken.resize(rows, layers_.front().layer.inputs);
+  expect_size("x", x.size(), taken.size());
+  std::copy(x.begin(), x.end(), taken.value.begin());
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    taken.scale[i] = settings_.errors.rounds_inputs ? std::fabs(taken.value[i]) : 0;
+  }
+  return taken;
+}
+
+const Tracked& Trainer::forward(const Tracked& x) {
+  const Tracked* input = &x;
+  for (LayerState& state : layers_) {
+    multiply(*input, parameters_[state.kernel].w, settings_.threads, state.z);
+    if (state.layer.bias) add_bias(parameters_[state.bias].w, state.z);
+    activate(state.layer.activation, settings_.errors, state.z, state.y);
+    input = &state.y;
+  }
+  return *input;
+}
+
+/// `gradient`: of the summed loss by the last layer's output.
+void Trainer::backward(const Tracked& x, Tracked gradient, double normaliser) {
+  const Tracked ones = column_of_ones(x.rows);
+  const double share = normaliser == 0 ? 0 : 1 / normaliser;
+  const auto take = [&](const Tracked& input, const Tracked& dz, Parameter& p) {
+    multiply_rows(input, dz, settings_.errors.row_chain, settings_.threads, p.gradient);
+    for (std::size_t i = 0; i < p.gradient.size(); ++i) {
+      p.gradient.value[i] *= share;
+      p.gradient.scale[i] = std::fabs(share) * p.gradient.scale[i] + 2 * std::fabs(p.gradient.value[i]);
+    }
+  };
+  Tracked dz;
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    LayerState& state = layers_[i];
+    activate_backward(state.layer.activation, settings_.errors, state.z, state.y, gradient, dz);
+    take(i == 0 ? x : layers_[i - 1].y, dz, parameters_[state.kernel]);
+    if (state.layer.bias) take(ones, dz, parameters_[state.bias]);
+    if (i > 0) multiply_transposed(dz, parameters_[state.kernel].w, settings_.threads, gradient);
+  }
+}
+
+void Trainer::add_penalties() {
+  for (const LayerState& state : layers_) {
+    Parameter& p = parameters_[state.kernel];
+    add_penalty_gradient(state.layer, settings_.errors, p.w, p.gradient);
+  }
+}
+
+/// Scales all gradients together by min(1, clip / norm).
+void Trainer::clip() {
+  if (settings_.global_clip_norm == 0) return;
+  double squares = 0, shared = 0, count = 0;
+  for (const Parameter& p : parameters_) {
+    for (std::size_t i = 0; i < p.gradient.size(); ++i) {
+      squares += p.gradient.value[i] * p.gradient.value[i];
+      shared += std::fabs(p.gradient.value[i]) * p.gradient.scale[i];
+    }
+    count += static_cast<double>(p.gradient.size());
+  }
+  const double norm = std::sqrt(squares),
+               factor = norm > settings_.global_clip_norm ? settings_.global_clip_norm / norm : 1;
+  // Relative: of the norm through the gradients, and of its own sum of squares, root and division.
+  const double relative = norm == 0 ? 0 : shared / squares + std::sqrt(count) + 3;
+  for (Parameter& p : parameters_) {
+    for (std::size_t i = 0; i < p.gradient.size(); ++i) {
+      p.gradient.value[i] *= factor;
+      p.gradient.scale[i] = factor * p.gradient.scale[i] + std::fabs(p.gradient.value[i]) * (relative + 1);
+    }
+  }
+}
+
+double Trainer::normaliser(const Batch& batch) const {
+  if (settings_.normaliser == Normaliser::kRows || batch.weights.empty())
+    return static_cast<double>(batch.rows);
+  double sum = 0;
+  for (const double w : batch.weights) sum += w;
+  return sum;
+}
+
+LossEstimate Trainer::loss_of(const Tracked& losses, double normaliser) const {
+  const ErrorModel& errors = settings_.errors;
+  double sum = 0, chain = 0, shared = 0;
+  for (std::size_t r = 0; r < losses.rows; ++r) {
+    sum += losses.value[r];
+    chain += sum * sum;
+    shared += losses.scale[r];
+  }
+  LossEstimate result;
+  if (normaliser != 0) {
+    result.data.value = sum / normaliser;
+    result.data.bound =
+        errors.bound_of((shared + std::sqrt(chain) + 2 * std::fabs(sum)) / std::fabs(normaliser));
+  }
+  for (const LayerState& state : layers_) {
+    const Penalty penalty = penalty_of(state.layer, parameters_[state.kernel].w);
+    result.penalty.value += penalty.value;
+    result.penalty.bound += errors.bound_of(penalty.scale);
+  }
+  result.data.bound += kUnderflow;
+  // The judged run may keep one float for both.
+  result.penalty.bound += errors.bound_of(result.penalty.value == 0 ? 0 : std::fabs(result.total().value));
+  return result;
+}
+
+LossEstimate Trainer::step(const Batch& batch) {
+  check(batch);
+  const Tracked x = take_rows(batch.x, batch.rows);
+  Tracked losses, gradient;
+  losses_of(settings_.loss, settings_.errors, forward(x), batch, losses, &gradient);
+  const LossEstimate loss = loss_of(losses, normaliser(batch));
+  backward(x, std::move(gradient), normaliser(batch));
+  add_penalties();
+  clip();
+  ++steps_;
+  for (Parameter& p : parameters_) {
+    update(settings_.optimizer, settings_.errors, static_cast<double>(steps_), p);
+  }
+  return loss;
+}
+
+Estimates Trainer::predict(std::span<const double> x, std::size_t rows) {
+  const std::size_t inputs = layers_.front().layer.inputs;
+  expect_size("x", x.size(), rows * inputs);
+  Estimates all;
+  for (std::size_t first = 0; first < rows; first += kRowsAtOnce) {
+    const std::size_t count = std::min(kRowsAtOnce, rows - first);
+    const Estimates part = estimates(forward(take_rows(x.subspan(first * inputs, count * inputs), count)));
+    all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+    all.bounds.insert(all.bounds.end(), part.bounds.begin(), part.bounds.end());
+  }
+  return all;
+}
+
+Evaluation Trainer::evaluate(const Batch& rows) {
+  check(rows);
+  const std::size_t inputs = layers_.front().layer.inputs, outputs = layers_.back().layer.outputs;
+  const bool binary =
+      settings_.loss == Loss::kBinaryCrossEntropy || settings_.loss == Loss::kBinaryCrossEntropyFromLogits;
+  Tracked losses, all;
+  Hits hits;
+  for (std::size_t first = 0; first < rows.rows; first += kRowsAtOnce) {
+    const std::size_t count = std::min(kRowsAtOnce, rows.rows - first);
+    const Batch part = rows_of(rows, first, count, inputs, is_sparse(settings_.loss) ? 0 : outputs);
+    const Tracked& prediction = forward(take_rows(part.x, count));
+    losses_of(settings_.loss, settings_.errors, prediction, part, losses, nullptr);
+    all.value.insert(all.value.end(), losses.value.begin(), losses.value.end());
+    all.scale.insert(all.scale.end(), losses.scale.begin(), losses.scale.end());
+    Hits more;
+    if (is_sparse(settings_.loss)) more = sparse_hits(settings_.errors, prediction, part);
+    if (binary) more = binary_hits(settings_.errors, prediction, part, settings_.threshold);
+    hits.sum += more.sum;
+    hits.undecided += more.undecided;
+  }
+  all.rows = rows.rows;
+  all.columns = 1;
+  const double divisor = normaliser(rows);
+  Evaluation result{.loss = loss_of(all, divisor), .accuracy = std::nullopt};
+  if (divisor != 0 && (binary || is_sparse(settings_.loss))) {
+    // Counts are exact in float32; a share and weighted sums are rounded.
+    const double rounding = settings_.errors.bound_of(2 + std::sqrt(static_cast<double>(rows.rows)));
+    result.accuracy =
+        Estimate{hits.sum / divisor, (hits.undecided + rounding * std::fabs(hits.sum)) / std::fabs(divisor)};
+  }
+  return result;
+}
+
+void Trainer::set_rate(double rate) {
+  std::visit([rate](auto& optimizer) { optimizer.rate = rate; }, settings_.optimizer);
+}
+
+Estimates Trainer::estimates(const Tracked& tracked) const {
+  Estimates result{tracked.value, tracked.scale};
+  for (double& bound : result.bounds) bound = settings_.errors.bound_of(bound) + kUnderflow;
+  return result;
+}
+
+Estimates Trainer::weights(std::size_t array) const {
+  return estimates(parameters_.at(array).w);
+}
+Estimates Trainer::gradients(std::size_t array) const {
+  return estimates(parameters_.at(array).gradient);
+}
+Estimates Trainer::slots(std::size_t array, int slot) const {
+  const Parameter& p = parameters_.at(array);
+  return estimates(slot == 0 ? p.first : p.second);
+}
+
+}  // namespace mirrorscale::scenarios::oracle
