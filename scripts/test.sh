@@ -9,7 +9,7 @@
 # Exit status: 0 all tests passed, 1 a test failed, 2 misuse, 3 could not run.
 set -euo pipefail
 ROOT="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
-for part in say options packages install build; do
+for part in say options packages install build results; do
   # shellcheck source=/dev/null
   source "$ROOT/scripts/lib/$part.sh"
 done
@@ -25,9 +25,5 @@ rm -f "$results"
 status=0
 ctest --preset release --parallel "$(nproc)" --output-junit "$ROOT/$results" </dev/null || status=1
 
-# The counts of the whole run, from its own record: 'N passed, N failed, N skipped'.
-count() { sed -n "/<testcase/q;s/.*[[:space:]]$1=\"\\([0-9]*\\)\".*/\\1/p" "$results"; }
-[[ -s $results ]] || cannot "ctest left no results in $results"
-tests="$(count tests)" failed="$(count failures)" skipped="$(count skipped)" disabled="$(count disabled)"
-echo "$((tests - failed - skipped - disabled)) passed, $failed failed, $((skipped + disabled)) skipped"
+print_counts "$results"
 exit "$status"

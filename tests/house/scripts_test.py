@@ -2,6 +2,8 @@
 
 import pytest
 
+from stand_in_machine import SUDO
+
 BOTH = pytest.mark.parametrize("script", ["test.sh", "quickstart.sh"])
 
 
