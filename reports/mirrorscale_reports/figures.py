@@ -248,7 +248,10 @@ def _distributions(axes: Axes, cells: list[Cell], colours: Mapping[int, Any]) ->
         slowest = max(slowest, float(ratio[-1]))
     axes.set_xlim(left, right)
     axes.set_ylim(0, 1.03)
-    axes.legend(loc="lower right", fontsize=8, handlelength=1.4)
+    legend = axes.legend(
+        loc="lower right", fontsize=8, handlelength=1.4, frameon=True, borderpad=0.3
+    )
+    legend.get_frame().set(linewidth=0, facecolor="white", alpha=0.85)
     if beyond:
         words = f"{plural(beyond, 'step')} beyond, up to {significant(slowest)}"
         axes.set_title(
@@ -256,38 +259,48 @@ def _distributions(axes: Axes, cells: list[Cell], colours: Mapping[int, Any]) ->
         )
 
 
+_WIDE_RANGE = 30  # longest over shortest step
+
+
 @style.styled
 def phase_figure(group: Group, subtitle: str) -> Figure:
-    """(e) Where a step goes: phases stacked, a row a cell, in milliseconds and as shares of the step."""
+    """(e) Where a step goes: phases stacked, a row a cell, in milliseconds and as shares of the step. Steps of
+    very different length are drawn as time a sample, with the milliseconds written beside them."""
     cells = group.measured()
     places = bands(cells)
     figure = style.new_figure(height_in=1.75 + 0.27 * places[-1])
     margins = style.Margins(left=1.15, right=0.3, top=1.1, bottom=0.6)
     left, right = style.panels(figure, margins, 1, 2, (0.3, 0.3), sharey=True)
     totals = [sum(phase_seconds(cell).values()) for cell in cells]
+    long = [total for total in totals if total > 0]
+    # bars of milliseconds would vanish beside others a hundred times as long
+    per_sample = bool(long) and max(long) > _WIDE_RANGE * min(long)
+    scales = [1e6 / cell.global_batch if per_sample else 1e3 for cell in cells]
     so_far = np.zeros(len(cells))
     for phase in PHASES:
         seconds = np.array([phase_seconds(cell)[phase] for cell in cells])
-        shares = np.array([s / total if total > 0 else 0.0 for s, total in zip(seconds, totals)])
-        share_so_far = np.array([s / t if t > 0 else 0.0 for s, t in zip(so_far, totals)])
         look: dict[str, Any] = {
             "height": 0.72,
             "color": style.CATEGORIES[phase],
             "edgecolor": "white",
             "linewidth": 0.6,
         }
-        left.barh(places, seconds * 1e3, left=so_far * 1e3, label=phase, **look)
-        right.barh(places, shares * 100, left=share_so_far * 100, **look)
+        left.barh(places, seconds * scales, left=so_far * scales, label=phase, **look)
+        shares = [100 / total if total > 0 else 0.0 for total in totals]
+        right.barh(places, seconds * shares, left=so_far * shares, **look)
         so_far += seconds
-    widest = max(totals) * 1e3
-    for place, total in zip(places, totals):
-        left.text(total * 1e3 + 0.015 * widest, place, milliseconds(total), va="center", fontsize=8)
-    left.set_xlim(0, 1.16 * widest if widest > 0 else 1)
+    ends = [total * scale for total, scale in zip(totals, scales)]
+    for place, end, total in zip(places, ends, totals):
+        words = milliseconds(total) + (" ms" if per_sample else "")
+        left.text(end + 0.015 * max(ends), place, words, va="center", fontsize=8)
+    left.set_xlim(0, (1.28 if per_sample else 1.16) * max(ends) if max(ends) > 0 else 1)
     right.set_xlim(0, 100)
     ticks_at(left.yaxis, places, row_labels(cells))
     left.set_ylim(places[-1] + 0.6, places[0] - 0.6)
     left.set_ylabel("devices \N{MULTIPLICATION SIGN} global batch")
-    left.set_xlabel("mean milliseconds a step")
+    left.set_xlabel(
+        "microseconds a sample; beside it ms a step" if per_sample else "mean milliseconds a step"
+    )
     right.set_xlabel("share of the step, %")
     for axes in (left, right):
         axes.grid(axis="y", visible=False)

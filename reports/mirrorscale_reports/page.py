@@ -163,13 +163,12 @@ def _verdict(file: RecordFile, groups: list[Group], count: Tally) -> str:
         kind, stamp = "warn", "NOT EVERYTHING WAS SHOWN"
     else:
         kind, stamp = "", "GOOD"
-    lines = [_sentence(words.checks_sentence(count))]
+    lines = []
     for group in groups:
-        about = f"{words.group_title(group, groups)}: " if len(groups) > 1 else ""
+        about = f"{words.group_label(group, groups)}: " if len(groups) > 1 else ""
         lines.append(_sentence(about + words.scaling_sentence(group)))
     # failures lead; otherwise the answer to the reader's question does
-    lead = 0 if kind == "bad" else 1
-    lines.insert(0, lines.pop(lead))
+    lines.insert(0 if kind == "bad" else len(lines), _sentence(words.checks_sentence(count)))
     shown = [f'<p class="lead">{esc(lines[0])}</p>', *(f"<p>{esc(line)}</p>" for line in lines[1:])]
     if hashes := words.hash_sentence(file.cells):
         shown.append(f"<p>{esc(_sentence(hashes))}</p>")

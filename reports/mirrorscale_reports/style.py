@@ -37,7 +37,7 @@ CATEGORIES = {
     "optimizer": "#009e73",
     "wait": "#c3cad1",
 }
-MARKERS = "osD^vPXp<>h*"
+MARKERS = "osD^vph<>*"
 
 # Light to dark blue through green: ordered in lightness, so it also survives a grey printer.
 EFFICIENCY = LinearSegmentedColormap.from_list(

@@ -97,15 +97,27 @@ def short_name(cell: Cell) -> str:
 
 def group_title(group: Group, others: list[Group]) -> str:
     """Workload, data and scaling, and whatever else tells this group from the others."""
-    title = f"{group.settings['workload']} on {group.settings['dataset']}, {group.scaling} scaling"
+    s = group.settings
+    title = f"{s['workload']} on {s['dataset']}, {s['scaling']} scaling"
     told = {"workload", "dataset", "scaling"}
-    differing = [
-        name
-        for name in group.settings
-        if name not in told and len({str(other.settings[name]) for other in others}) > 1
-    ]
-    extra = [f"{name} {group.settings[name]}" for name in differing]
+    extra = [f"{name} {s[name]}" for name in _differing(group, others) if name not in told]
     return plain(", ".join([title, *extra]), 110)
+
+
+def group_label(group: Group, others: list[Group]) -> str:
+    """Only what tells this group from the others."""
+    words = {"scaling": f"{group.scaling} scaling"}
+    return plain(
+        ", ".join(
+            words.get(name, f"{name} {group.settings[name]}") for name in _differing(group, others)
+        )
+    )
+
+
+def _differing(group: Group, others: list[Group]) -> list[str]:
+    return [
+        name for name in group.settings if len({str(other.settings[name]) for other in others}) > 1
+    ]
 
 
 def scaling_sentence(group: Group) -> str:

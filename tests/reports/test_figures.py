@@ -266,3 +266,14 @@ def test_all_zero_times_are_drawn(run_line: Json) -> None:
     m["slice_samples_per_s"] = [0, 0]
     for draw in ALL:
         style.rendered(draw(group_of([run_line, cell]), ""), "svg")
+
+
+def test_phases_of_very_different_steps_are_drawn_a_sample(run_line: Json) -> None:
+    # 4 ms at batch 100 is 40 us a sample; 400 ms at batch 10000 is 40 us a sample
+    cells = [make_cell(1, 100), make_cell(1, 10000, base_s=0.4)]
+    left = figures.phase_figure(group_of([run_line, *cells]), "").axes[0]
+    assert left.get_xlabel() == "microseconds a sample; beside it ms a step"
+    forward, backward = left.patches[2:4], left.patches[4:6]
+    assert [patch.get_width() for patch in forward] == pytest.approx([10, 10])
+    assert [patch.get_width() for patch in backward] == pytest.approx([30, 30])
+    assert [text.get_text() for text in left.texts] == ["4.00 ms", "400 ms"]
