@@ -246,7 +246,7 @@ def serial_fraction_table(group: Group) -> str:
     fractions = serial_fractions(group)
     counts = sorted({count for entry in fractions for count in entry.by_devices})
     head = f'<th class="n">{esc(group.batch_name)}</th>'
-    head += "".join(f'<th class="n">{plural(c, "device")}</th><th class="i"></th>' for c in counts)
+    head += "".join(f'<th class="n">{plural(c, "device")}</th>' for c in counts)
     fitted = any(entry.fitted is not None for entry in fractions)
     head += '<th class="n">Amdahl fit</th><th class="n">its limit</th>' if fitted else ""
     rows = []
@@ -255,10 +255,10 @@ def serial_fraction_table(group: Group) -> str:
         for count in counts:
             found = entry.by_devices.get(count)
             row += (
-                f'<td class="n strong">{found.value:.3f}</td>'
-                f'<td class="i">[{found.low:.3f}, {found.high:.3f}]</td>'
+                f'<td class="n"><span class="strong">{found.value:.3f}</span>'
+                f'<br><span class="small">[{found.low:.3f}, {found.high:.3f}]</span></td>'
                 if found
-                else f'<td class="n">{DASH}</td><td class="i"></td>'
+                else f'<td class="n">{DASH}</td>'
             )
         if fitted:
             fit = entry.fitted

@@ -87,12 +87,7 @@ def spell_list(items: list[str], most: int = 8) -> str:
 
 
 def cell_name(cell: Cell) -> str:
-    return f"{plural(cell.replicas, 'device')} at global batch {cell.global_batch}"
-
-
-def short_name(cell: Cell) -> str:
-    """For axes and tables: 2 × 1024 is two devices at global batch 1024."""
-    return f"{cell.replicas} \N{MULTIPLICATION SIGN} {cell.global_batch}"
+    return f"{plural(cell.replicas, 'device')} at global batch {thousands(str(cell.global_batch))}"
 
 
 def group_title(group: Group, others: list[Group]) -> str:
@@ -150,7 +145,7 @@ def _claim(cell: Cell, group: Group, brief: bool = False) -> str:
     fast = times(measured.speedup.value) + ("" if brief else f" as fast as {against}")
     e = measured.efficiency
     return (
-        f"{fast} at {group.batch_name} {batch_of(cell)} "
+        f"{fast} at {group.batch_name} {thousands(str(batch_of(cell)))} "
         f"(efficiency {share(e.value)} [{share(e.low)}, {share(e.high)}])"
     )
 

@@ -153,7 +153,7 @@ def test_lost_time_and_serial_fraction_tables(golden_html: str, lines: list[Json
     assert lost[0][-1] == f"+{wait_ms:.3f}"
     (first, _) = page.table("global batch", "2 devices")
     # (1/1.8674 - 1/2) / (1/2) = 0.0710
-    assert first[1] == "0.071"
+    assert first[1] == "0.071 [0.046, 0.097]"
 
 
 def test_it_loads_nothing(golden_html: str) -> None:

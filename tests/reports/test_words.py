@@ -52,7 +52,7 @@ def test_the_verdict_of_the_golden_file(lines: list[Json]) -> None:
     )
     assert words.checks_sentence(tally(file.cells)) == (
         "1 of 9 cells FAILED its checks: 3 devices at global batch 256; 1 cell could not run: "
-        "4 devices at global batch 4096000; the other 7 cells passed all checks; 1 check skipped"
+        f"4 devices at global batch 4{S}096{S}000; the other 7 cells passed all checks; 1 check skipped"
     )
     assert "same bits at every device count" in words.hash_sentence(file.cells)
     assert "largest part is wait" in words.loss_sentence(group)
