@@ -42,3 +42,15 @@ np.savez_compressed(
     w=np.array([0.5, 2.0]),
     notes=np.array(["not read"], dtype=object),
 )
+
+
+def save_test_rows(name: str, **test: np.ndarray) -> None:
+    """Training rows as in plain.npz, and test rows that do not fit them."""
+    np.savez_compressed(HERE / name, x=FLOATS, y=LABELS, **test)
+
+
+save_test_rows("refused_test_width.npz", x_test=FLOATS[:, :2], y_test=LABELS)
+save_test_rows("refused_test_targets.npz", x_test=FLOATS, y_test=FLOATS)
+save_test_rows("refused_test_label.npz", x_test=FLOATS, y_test=LABELS + 1)
+save_test_rows("refused_test_rows.npz", x_test=FLOATS, y_test=LABELS[:1])
+save_test_rows("refused_test_alone.npz", x_test=FLOATS)

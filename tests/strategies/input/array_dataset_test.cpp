@@ -221,6 +221,19 @@ TEST(Subset, CopiesMoreRowsThanItTranslatesAtATime) {
     ASSERT_EQ(x.matrix().at(row, 16), static_cast<float>(999 - row));
     ASSERT_EQ(t.matrix().at(row, 0), static_cast<float>(row - 999));
   }
+  contents.target_columns = 0;
+  contents.targets.clear();
+  for (int row = 0; row < 1000; ++row) {
+    contents.labels.push_back(row);
+    contents.weights.push_back(static_cast<float>(row));
+  }
+  const Subset labelled(std::make_shared<ArrayDataset>(contents), backwards);
+  const auto labels = labels_of(labelled, all);
+  const Floats weights = weights_of(labelled, all);
+  for (std::size_t row = 0; row < 1000; ++row) {
+    ASSERT_EQ(labels[row], static_cast<int>(999 - row));
+    ASSERT_EQ(weights[row], static_cast<float>(999 - row));
+  }
   const Panels low(999, 17);
   EXPECT_THROW(part.copy_features(all, low.matrix()), std::invalid_argument);
 }
