@@ -22,6 +22,7 @@ class Yardsticks {
     std::vector<std::vector<double>> weights,
         weight_bounds;  // row-major, in the order of the model's parameters
     std::vector<double> losses, loss_bounds;
+    std::string why_not;  // where the oracle can't express the workload
   };
   const Oracle& oracle(const CellSpec& spec);
   /// Row by row predictions of one device after the short run: what each row must become in any batch.

@@ -1,0 +1,157 @@
+// REF: the steps of a short run once more, by the oracle in double.
+#include "kernels/buffer.h"
+#include "scenarios/oracle/trainer.h"
+#include "scenarios/validation/invariants.h"
+#include "scenarios/workloads/workload.h"
+
+#include <numeric>
+#include <stdexcept>
+#include <string_view>
+
+namespace mirrorscale::scenarios {
+namespace {
+
+/// The rows of a data set as the oracle takes them.
+struct Rows {
+  std::vector<double> x, targets, weights;
+  std::vector<int> labels;
+
+  oracle::Batch batch() const {
+    const std::size_t rows = labels.empty() ? (weights.size()) : labels.size();
+    return {rows, x, labels, targets, weights};
+  }
+};
+
+void append_matrix(kernels::ConstMatrix m, std::vector<double>& to) {
+  for (int r = 0; r < m.rows; ++r) {
+    for (int c = 0; c < m.columns; ++c) to.push_back(static_cast<double>(m.at(r, c)));
+  }
+}
+
+Rows rows_of(const strategies::Dataset& data, std::span<const std::int64_t> ids) {
+  Rows rows;
+  const auto count = static_cast<int>(ids.size());
+  const auto read = [&](int columns, auto&& copy, std::vector<double>& to) {
+    const kernels::Buffer buffer = kernels::make_buffer(kernels::activation_size(count, columns));
+    const kernels::Matrix m{buffer.get(), count, columns, kernels::activation_stride(count)};
+    copy(m);
+    append_matrix(m, to);
+  };
+  read(
+      data.features(), [&](kernels::Matrix m) { data.copy_features(ids, m); }, rows.x);
+  if (data.classes() > 0) {
+    rows.labels.resize(ids.size());
+    data.copy_labels(ids, rows.labels.data());
+  }
+  if (data.target_columns() > 0) {
+    read(
+        data.target_columns(), [&](kernels::Matrix m) { data.copy_targets(ids, m); }, rows.targets);
+  }
+  std::vector<float> weights(ids.size(), 1.0F);
+  if (data.weighted()) data.copy_weights(ids, weights.data());
+  rows.weights.assign(weights.begin(), weights.end());
+  return rows;
+}
+
+oracle::Loss loss_from(const std::string& name) {
+  if (name == "sparse_categorical_crossentropy") return oracle::Loss::kSparseCrossEntropy;
+  if (name == "sparse_categorical_crossentropy_from_logits")
+    return oracle::Loss::kSparseCrossEntropyFromLogits;
+  if (name == "binary_crossentropy") return oracle::Loss::kBinaryCrossEntropy;
+  if (name == "binary_crossentropy_from_logits") return oracle::Loss::kBinaryCrossEntropyFromLogits;
+  if (name == "mse" || name == "mean_squared_error") return oracle::Loss::kMeanSquaredError;
+  if (name == "mae" || name == "mean_absolute_error") return oracle::Loss::kMeanAbsoluteError;
+  throw std::invalid_argument("the oracle has no loss '" + name + "'");
+}
+
+/// The settings that `text` stands for, written down a second time: the judge doesn't ask the judged.
+oracle::Optimizer optimizer_from(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const auto rate = [&](double preset) {
+    return colon == std::string::npos ? preset : std::stod(text.substr(colon + 1));
+  };
+  if (name == "sgd") return oracle::Sgd{rate(0.01), 0, false};
+  if (name == "momentum") return oracle::Sgd{rate(0.01), 0.9, false};
+  if (name == "nesterov") return oracle::Sgd{rate(0.01), 0.9, true};
+  oracle::Adam adam;
+  adam.rate = rate(0.001);
+  if (name == "adam") return adam;
+  adam.weight_decay = 0.004;
+  if (name == "adamw") return adam;
+  throw std::invalid_argument("the oracle has no optimizer '" + name + "'");
+}
+
+std::vector<oracle::Dense> layers_of(const strategies::Network& network) {
+  std::vector<oracle::Dense> layers;
+  for (const auto& stage : network.stages()) {
+    const auto activation = oracle::activation_from(strategies::to_string(stage.layer->output_function()));
+    if (stage.layer->kind() == "activation" && !layers.empty() &&
+        layers.back().activation == oracle::Activation::kLinear) {
+      layers.back().activation = activation;
+      continue;
+    }
+    if (stage.layer->kind() != "dense") {
+      throw std::invalid_argument("the oracle has no layer like '" + stage.name + "' (" +
+                                  stage.layer->kind() + ")");
+    }
+    oracle::Dense layer{
+        static_cast<std::size_t>(stage.in), static_cast<std::size_t>(stage.out), activation, false, 0, 0};
+    for (const auto& slice : network.parameters().slices()) {
+      if (slice.spec.name == stage.name + "/bias") layer.bias = true;
+      if (slice.spec.name == stage.name + "/kernel") {
+        layer.l1 = static_cast<double>(slice.spec.penalty.l1);
+        layer.l2 = static_cast<double>(slice.spec.penalty.l2);
+      }
+    }
+    layers.push_back(layer);
+  }
+  return layers;
+}
+
+Yardsticks::Oracle train_oracle(const CellSpec& spec, const ShortRunData& data, const ShortRun& start) {
+  const Workload& workload = find_workload(spec.workload);
+  const strategies::Network network(data.train->features(), workload.layers(shape_of(*data.train)));
+  oracle::Settings settings;
+  settings.loss = loss_from(workload.loss);
+  settings.optimizer = optimizer_from(spec.optimizer);
+  std::vector<std::vector<double>> weights;
+  for (const auto& array : start.initial_weights)
+    weights.emplace_back(array.values.begin(), array.values.end());
+  oracle::Trainer trainer(layers_of(network), settings, weights);
+
+  Yardsticks::Oracle result;
+  const auto order = strategies::UniformShuffle().order(data.train->rows(), spec.seed, 0);
+  const auto batch = static_cast<std::size_t>(data.global_batch);
+  for (std::size_t at = 0; at < order.size(); at += batch) {
+    const auto ids = std::span(order).subspan(at, std::min(batch, order.size() - at));
+    const oracle::Estimate loss = trainer.step(rows_of(*data.train, ids).batch()).total();
+    result.losses.push_back(loss.value);
+    result.loss_bounds.push_back(loss.bound);
+  }
+  for (std::size_t p = 0; p < trainer.weight_count(); ++p) {
+    oracle::Estimates estimates = trainer.weights(p);
+    result.weights.push_back(std::move(estimates.values));
+    result.weight_bounds.push_back(std::move(estimates.bounds));
+  }
+  return result;
+}
+
+}  // namespace
+
+const Yardsticks::Oracle& Yardsticks::oracle(const CellSpec& spec) {
+  CellSpec one = spec;
+  one.devices = 1;
+  const std::string key = one.key() + "/" + std::to_string(one.global_batch);
+  const auto found = oracles_.find(key);
+  if (found != oracles_.end()) return found->second;
+  Oracle result;
+  try {
+    result = train_oracle(one, short_run_data(data_, one.global_batch), one_device(one));
+  } catch (const std::invalid_argument& e) {
+    result.why_not = e.what();
+  }
+  return oracles_.emplace(key, std::move(result)).first->second;
+}
+
+}  // namespace mirrorscale::scenarios
