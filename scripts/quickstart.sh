@@ -34,9 +34,6 @@ check_data() {
   fi
 }
 
-# The newest HTML file of the report.
-report_page() { find "$report" -maxdepth 2 -name '*.html' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2-; }
-
 read_options "${BASH_SOURCE[0]}" "$@"
 ensure_packages build reports
 if [[ -z ${MIRRORSCALE_DATA:-} ]]; then ensure_packages data; fi
@@ -54,9 +51,9 @@ status=0
 ((status <= 1)) || cannot "the sweep ended with status $status; nothing is drawn"
 
 say "report: from $records"
-"$mirrorscale" report "$records" --out "$report/" </dev/null || cannot "the report could not be drawn"
-page="$(report_page)"
-[[ -n $page ]] || cannot "no HTML page in $report/"
+drawn=0
+"$mirrorscale" report "$records" --out "$report/" </dev/null || drawn=$?
+((drawn <= 1)) && [[ -s $report/report.html ]] || cannot "the report could not be drawn (status $drawn)"
 ((status == 0)) || warn "a check failed; the table and the report name it"
-echo "The report is in $ROOT/$page"
+echo "The report is in $ROOT/$report/report.html"
 exit "$status"

@@ -11,7 +11,7 @@ def test_quickstart_sweeps_reports_and_ends_with_the_page(machine):
         " --records runs/quickstart.jsonl",
         "mirrorscale report runs/quickstart.jsonl --out report/",
     ]
-    assert run.stdout.splitlines()[-1] == f"The report is in {machine.root}/report/index.html"
+    assert run.stdout.splitlines()[-1] == f"The report is in {machine.root}/report/report.html"
 
 
 def test_quickstart_draws_a_finding_and_passes_its_status_on(machine):
@@ -19,6 +19,13 @@ def test_quickstart_draws_a_finding_and_passes_its_status_on(machine):
     run = machine.run("quickstart.sh")
     assert run.returncode == 1
     assert machine.calls("mirrorscale report")
+
+
+def test_quickstart_without_a_page_is_status_3(machine):
+    machine.write("no_report", "")
+    run = machine.run("quickstart.sh")
+    assert run.returncode == 3
+    assert "the report could not be drawn (status 3)" in run.stderr
 
 
 @pytest.mark.parametrize("status", ["2", "3", "139"])

@@ -57,7 +57,10 @@ MIRRORSCALE = """#!/usr/bin/env bash
 echo "mirrorscale $*" >> "$STATE/calls"
 case "$1" in
   sweep) exit "$(cat "$STATE/sweep_status")" ;;
-  report) mkdir -p report && echo "<html>" > report/index.html ;;
+  report)
+    [[ ! -e $STATE/no_report ]] || exit 3
+    mkdir -p report && echo "<html>" > report/report.html
+    exit "$(cat "$STATE/sweep_status")" ;;
 esac
 """
 
