@@ -53,7 +53,7 @@ status=0
 say "report: from $records"
 drawn=0
 "$mirrorscale" report "$records" --out "$report/" </dev/null || drawn=$?
-((drawn <= 1)) && [[ -s $report/report.html ]] || cannot "the report could not be drawn (status $drawn)"
+if ((drawn > 1)) || [[ ! -s $report/report.html ]]; then cannot "the report could not be drawn (status $drawn)"; fi
 ((status == 0)) || warn "a check failed; the table and the report name it"
 echo "The report is in $ROOT/$report/report.html"
 exit "$status"
