@@ -9,18 +9,12 @@
 // clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "kernels/cpu/lanes-inl.h"
+#include "kernels/cpu/transpose-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace mirrorscale::kernels::cpu::HWY_NAMESPACE {
 namespace {
-
-void transpose_block(const float* HWY_RESTRICT in, float* HWY_RESTRICT out) {
-  for (int r = 0; r < kPanel; ++r) {
-    for (int c = 0; c < kPanel; ++c) out[c * kPanel + r] = in[r * kPanel + c];
-  }
-}
 
 void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) {
   const auto in = static_cast<std::size_t>(panels(w.rows));

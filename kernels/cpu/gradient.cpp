@@ -3,7 +3,6 @@
 #include "kernels/cpu/parts.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 
 #undef HWY_TARGET_INCLUDE
@@ -12,66 +11,53 @@
 // clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "kernels/cpu/tile-inl.h"
+#include "kernels/cpu/transpose-inl.h"
+#include "kernels/cpu/tree-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace mirrorscale::kernels::cpu::HWY_NAMESPACE {
 namespace {
 
+// A panel of 16 inputs in tiles of kTallRows, then kLowRows: AVX-512 8, 8 with three panels of outputs, AVX2
+// 6, 5, 5 with one (a third tile of 4 rows would have too few chains to hide the latency of an FMA).
 #if HWY_CAP_GE512
-inline constexpr int kRows = 8, kPanels = 3, kThinRows = 10, kThinPanels = 2;
+inline constexpr int kTallRows = 8, kLowRows = 8, kLowTiles = 1, kWide = 3, kThinRows = 10, kThinPanels = 2;
 #elif HWY_CAP_GE256
-inline constexpr int kRows = 6, kPanels = 1, kThinRows = 5, kThinPanels = 1;
+inline constexpr int kTallRows = 6, kLowRows = 5, kLowTiles = 2, kWide = 1, kThinRows = 5, kThinPanels = 1;
 #else
-inline constexpr int kRows = 1, kPanels = 1, kThinRows = 1, kThinPanels = 1;
+inline constexpr int kTallRows = 1, kLowRows = 1, kLowTiles = 15, kWide = 1, kThinRows = 1, kThinPanels = 1;
 #endif
+static_assert(kTallRows + kLowTiles * kLowRows == kPanel);
 inline constexpr int kThinColumns = 12;  // up to here the roles are swapped
+inline constexpr int kBlockRows =
+    128;  // of a panel of x and dy each: 16 KiB stay in L1 for all tiles of a panel
+inline constexpr int kGroupFloats = 1 << 16;  // of dy, that stay in L2 while a panel of x passes
 
 struct Gradient {
   ConstMatrix x, dy;
-  int shard_rows = 1;
+  Leaves leaves;
   Matrix dw;
 };
 
-/// Sums of the micro-shards of one tile, combined by the tree while they are in registers and L1: partial
-/// sums wait on a stack, as the digits of a binary counter do.
-template <int kR, int kP, int kRowStep, int kDepthStep>
-HWY_INLINE void tree_sum(int rows, int shard_rows, const float* a, const float* b, std::size_t b_stride,
-                         Tile<kR, kP>& c) {
-  constexpr int kCount = kP * kVectors, kFloats = kR * kP * kPanel, kLevels = 31;
-  alignas(64) float stack[kLevels * kFloats];
-  const unsigned shards = static_cast<unsigned>(std::max(1, (rows + shard_rows - 1) / shard_rows));
-  for (unsigned s = 0; s < shards; ++s) {
-    const int from = static_cast<int>(s) * shard_rows;
-    clear<kR, kP>(c);
-    accumulate<kR, kP, kRowStep, kDepthStep, 16>(std::min(shard_rows, rows - from), a + from * kDepthStep,
-                                                 b + from * kPanel, b_stride, c);
-    const bool last = s + 1 == shards;  // then every digit is still to be added
-    unsigned digits = last ? s : s & ~(s + 1);
-    for (; digits != 0; digits &= digits - 1) {
-      const float* left = stack + std::countr_zero(digits) * kFloats;
-      MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
-        MIRRORSCALE_UNROLL for (int v = 0; v < kCount; ++v) c[r][v] =
-            load(left + (r * kCount + v) * kLanes) + c[r][v];
+/// Tile rows i .. i + kR - 1 of x panel `ip` against kP panels of dy from `op`, leaves first .. last - 1.
+template <int kShard, int kAhead, int kR, int kP>
+HWY_NOINLINE void gradient_tile(const Gradient& g, int ip, int i, int op, int first, int last,
+                                TreeSum<kR, kP>& tree) {
+  float* out = g.dw.data + static_cast<std::size_t>(op) * g.dw.panel_stride + (ip * kPanel + i) * kPanel;
+  if (last == g.leaves.count) {  // with time to fetch the lines to be written
+    MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
+      MIRRORSCALE_UNROLL for (int p = 0; p < kP; ++p) {
+        __builtin_prefetch(out + static_cast<std::size_t>(p) * g.dw.panel_stride + r * kPanel, 1);
       }
     }
-    if (last) break;
-    float* top = stack + std::countr_one(s) * kFloats;
-    MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
-      MIRRORSCALE_UNROLL for (int v = 0; v < kCount; ++v) store(c[r][v], top + (r * kCount + v) * kLanes);
-    }
   }
-}
-
-/// kR inputs x kP panels of outputs, at input `i` and output panel `o`.
-template <int kR, int kP>
-HWY_NOINLINE void gradient_tile(const Gradient& g, int i, int o) {
   Tile<kR, kP> c;
-  tree_sum<kR, kP, 1, kPanel>(
-      g.x.rows, g.shard_rows, g.x.data + static_cast<std::size_t>(i / kPanel) * g.x.panel_stride + i % kPanel,
-      g.dy.data + static_cast<std::size_t>(o) * g.dy.panel_stride, g.dy.panel_stride, c);
-  float* out = g.dw.data + static_cast<std::size_t>(o) * g.dw.panel_stride + i * kPanel;
+  if (!tree.template run<kShard, 1, kPanel, kAhead>(
+          g.leaves, first, last, g.x.data + static_cast<std::size_t>(ip) * g.x.panel_stride + i,
+          g.dy.data + static_cast<std::size_t>(op) * g.dy.panel_stride, g.dy.panel_stride, c)) {
+    return;
+  }
   MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
     MIRRORSCALE_UNROLL for (int v = 0; v < kP * kVectors; ++v) {
       store(c[r][v], vector_at(out, g.dw.panel_stride, v) + r * kPanel);
@@ -79,91 +65,124 @@ HWY_NOINLINE void gradient_tile(const Gradient& g, int i, int o) {
   }
 }
 
-/// The same with the roles swapped, for a thin layer (10 outputs would leave 6 of 16 lanes idle): kR outputs
-/// are broadcast, kP panels of inputs are vectors. a * b = b * a: the same bits.
-template <int kR, int kP>
-HWY_NOINLINE void thin_gradient_tile(const Gradient& g, int o, int i_panel) {
+/// A panel of 16 inputs against kP panels of outputs, block by block of rows.
+template <int kShard, int kP>
+void gradient_panel(const Gradient& g, int ip, int op) {
+  TreeSum<kTallRows, kP> tall;
+  TreeSum<kLowRows, kP> low[kLowTiles];
+  const int step = std::max(1, kBlockRows / g.leaves.shard_rows);
+  for (int first = 0; first < g.leaves.count; first += step) {
+    const int last = std::min(first + step, g.leaves.count);
+    gradient_tile<kShard, 16>(g, ip, 0, op, first, last, tall);
+    for (int t = 0; t < kLowTiles; ++t) {
+      gradient_tile<kShard, 0>(g, ip, kTallRows + t * kLowRows, op, first, last, low[t]);
+    }
+  }
+}
+
+template <int kShard>
+void wide_gradient(const Gradient& g) {
+  const int all = panels(g.dw.columns);
+  const int group = std::clamp(kGroupFloats / (kPanel * std::max(1, g.x.rows)), kWide, all);
+  for (int o0 = 0; o0 < all; o0 += group) {
+    const int o1 = std::min(all, o0 + group);
+    for (int ip = 0; ip < panels(g.dw.rows); ++ip) {
+      for (int op = o0; op < o1;) {
+        const int wide = o1 - op;
+        if (wide >= kWide) {
+          gradient_panel<kShard, kWide>(g, ip, op);
+          op += kWide;
+        } else if (wide >= 2) {
+          gradient_panel<kShard, std::min(2, kWide)>(g, ip, op);
+          op += std::min(2, kWide);
+        } else {
+          gradient_panel<kShard, 1>(g, ip, op++);
+        }
+      }
+    }
+  }
+}
+
+/// kR outputs from `o` are broadcast, kP panels of inputs are vectors: c(r, i) = dw(i, o + r).
+template <int kShard, int kR, int kP>
+HWY_NOINLINE void thin_tile(const Gradient& g, int ip, int o, float* flat) {
+  TreeSum<kR, kP> tree;
   Tile<kR, kP> c;
-  tree_sum<kR, kP, 1, kPanel>(g.x.rows, g.shard_rows, g.dy.data + o,
-                              g.x.data + static_cast<std::size_t>(i_panel) * g.x.panel_stride,
-                              g.x.panel_stride, c);
-  alignas(64) float flat[kR][kP * kPanel];
+  tree.template run<kShard, 1, kPanel, 16>(g.leaves, 0, g.leaves.count, g.dy.data + o,
+                                           g.x.data + static_cast<std::size_t>(ip) * g.x.panel_stride,
+                                           g.x.panel_stride, c);
   MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
-    MIRRORSCALE_UNROLL for (int v = 0; v < kP * kVectors; ++v) store(c[r][v], flat[r] + v * kLanes);
-  }
-  for (int j = 0; j < kP * kPanel; ++j) {
-    for (int r = 0; r < kR; ++r) g.dw.data[(i_panel * kPanel + j) * kPanel + o + r] = flat[r][j];
+    MIRRORSCALE_UNROLL for (int v = 0; v < kP * kVectors; ++v)
+        store(c[r][v], vector_at(flat, kBlock, v) + (o + r) * kPanel);
   }
 }
 
-template <int kP>
-void gradient_panel(const Gradient& g, int o) {
-  for (int i = 0; i < panels(g.dw.rows) * kPanel;) {
-    const int rest = kPanel - i % kPanel;  // a tile lies in one panel of x
-    if (kP == 1 && kLanes == kPanel) {
-      gradient_tile<kPanel, 1>(g, i, o);
-      i += kPanel;
-    } else if (rest >= kRows) {
-      gradient_tile<kRows, kP>(g, i, o);
-      i += kRows;
+/// The roles swapped, for a thin layer: 10 outputs would leave 6 of 16 lanes idle. a * b = b * a: the same
+/// bits.
+template <int kShard, int kP>
+void thin_panels(const Gradient& g, int ip) {
+  alignas(64) float flat[kP * kBlock] = {};  // what no output fills becomes the padding of dw
+  for (int o = 0; o < g.dw.columns;) {
+    if (g.dw.columns - o >= kThinRows) {
+      thin_tile<kShard, kThinRows, kP>(g, ip, o, flat);
+      o += kThinRows;
     } else {
-      gradient_tile<kPanel % kRows + (kPanel % kRows == 0), kP>(g, i, o);
-      i += rest;
+      thin_tile<kShard, 1, kP>(g, ip, o++, flat);
     }
   }
+  for (int p = 0; p < kP; ++p) transpose_block(flat + p * kBlock, g.dw.data + (ip + p) * kBlock);
 }
-
+template <int kShard>
 void thin_gradient(const Gradient& g) {
-  for (int i = 0; i < panels(g.dw.rows);) {
-    const int wide = std::min(kThinPanels, panels(g.dw.rows) - i);
-    for (int o = 0; o < g.dw.columns;) {
-      const bool full = g.dw.columns - o >= kThinRows, all = wide == kThinPanels;
-      const auto tile =
-          full ? (all ? &thin_gradient_tile<kThinRows, kThinPanels> : &thin_gradient_tile<kThinRows, 1>)
-               : (all ? &thin_gradient_tile<1, kThinPanels> : &thin_gradient_tile<1, 1>);
-      tile(g, o, i);
-      o += full ? kThinRows : 1;
-    }
-    i += wide;
-  }
+  int ip = 0;
+  for (; ip + kThinPanels <= panels(g.dw.rows); ip += kThinPanels) thin_panels<kShard, kThinPanels>(g, ip);
+  for (; ip < panels(g.dw.rows); ++ip) thin_panels<kShard, 1>(g, ip);
 }
 
 /// Zero where dw has no element, so that sums over an arena may run over it.
-void clear_padding(Matrix dw) {
+void clear_padding(Matrix dw, bool columns_too) {
   const int rows = panels(dw.rows) * kPanel, columns = panels(dw.columns) * kPanel;
-  for (int r = 0; r < rows; ++r) {
+  for (int r = columns_too && dw.columns < columns ? 0 : dw.rows; r < rows; ++r) {
     for (int c = r < dw.rows ? dw.columns : 0; c < columns; ++c) dw.at(r, c) = 0;
   }
 }
 
-void linear_backward_weights(ConstMatrix x, ConstMatrix dy, int shard_rows, Matrix dw) {
-  const Gradient g{x, dy, shard_rows, dw};
-  if (dw.columns <= kThinColumns) {
-    thin_gradient(g);
+template <int kShard>
+void gradient(const Gradient& g) {
+  const bool thin = g.dw.columns <= kThinColumns;
+  if (thin) {
+    thin_gradient<kShard>(g);
   } else {
-    const int all = panels(dw.columns);
-    for (int o = 0; o < all;) {  // these panels of dy stay in L2 while all of x passes
-      const int wide = std::min(kPanels, all - o);
-      if (wide == kPanels) {
-        gradient_panel<kPanels>(g, o);
-      } else if (wide == 2) {
-        gradient_panel<std::min(2, kPanels)>(g, o);
-      } else {
-        gradient_panel<1>(g, o);
-      }
-      o += wide;
-    }
+    wide_gradient<kShard>(g);
   }
-  clear_padding(dw);
+  clear_padding(g.dw, !thin);
+}
+
+void linear_backward_weights(ConstMatrix x, ConstMatrix dy, int shard_rows, Matrix dw) {
+  const Gradient g{x, dy, leaves_of(x.rows, shard_rows), dw};
+  switch (shard_rows) {
+    case 4:
+      return gradient<4>(g);
+    case 8:
+      return gradient<8>(g);
+    case 16:
+      return gradient<16>(g);
+    case 32:
+      return gradient<32>(g);
+    default:
+      return gradient<0>(g);
+  }
 }
 
 void sum_rows(ConstMatrix x, int shard_rows, float* sums) {
   const float one = 1;
-  for (int o = 0; o < panels(x.columns); ++o) {
+  const Leaves leaves = leaves_of(x.rows, shard_rows);
+  for (int p = 0; p < panels(x.columns); ++p) {
+    TreeSum<1, 1> tree;
     Tile<1, 1> c;
-    tree_sum<1, 1, 0, 0>(x.rows, shard_rows, &one, x.data + static_cast<std::size_t>(o) * x.panel_stride,
+    tree.run<0, 0, 0, 0>(leaves, 0, leaves.count, &one, x.data + static_cast<std::size_t>(p) * x.panel_stride,
                          x.panel_stride, c);
-    for (int v = 0; v < kVectors; ++v) store(c[0][v], sums + o * kPanel + v * kLanes);
+    for (int v = 0; v < kVectors; ++v) store(c[0][v], sums + p * kPanel + v * kLanes);
   }
   std::fill(sums + x.columns, sums + panels(x.columns) * kPanel, 0.0F);
 }
