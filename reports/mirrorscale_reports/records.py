@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -271,7 +272,7 @@ def _mixed(runs: dict[str, Run], cells: dict[str, Cell]) -> list[str]:
 
 def _parse_line(line: bytes) -> Run | Cell:
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+        value = json.loads(line.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite)
     except UnicodeDecodeError as error:
         raise Refused(f"not UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
@@ -303,6 +304,11 @@ def _parse_line(line: bytes) -> Run | Cell:
 
 def _no_constant(literal: str) -> float:
     raise Refused(f"not JSON: {literal} is not a finite number")
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    return value if math.isfinite(value) else _no_constant(literal)
 
 
 def _require_encodable(line: bytes, value: dict[str, Any]) -> None:

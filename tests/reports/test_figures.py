@@ -195,6 +195,8 @@ def test_phases(lines: list[Json]) -> None:
     phases = find(lines, 4, 256)["measurement"]["phases_s"]
     widths = [left.patches[phase * 7 + 2].get_width() for phase in range(6)]
     assert np.allclose(widths, np.array(list(phases.values())) * 1e3)
+    starts = [left.patches[phase * 7 + 2].get_x() for phase in range(6)]
+    assert np.allclose(starts, np.cumsum([0, *widths[:-1]]))
     shares = [right.patches[phase * 7 + 2].get_width() for phase in range(6)]
     assert sum(shares) == pytest.approx(100)
     assert [text.get_text() for text in left.get_yticklabels()][-1] == "8 × 1024 †"

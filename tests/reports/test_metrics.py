@@ -194,3 +194,9 @@ def test_weight_hashes(lines: list[Json]) -> None:
     for line in lines[1:]:
         line["numerics"] = "fast"
     assert same_training(parse(as_bytes(lines), "r.jsonl").cells) == []
+
+
+def test_an_oversubscribed_cell_is_no_base(run_line: Json, lines: list[Json]) -> None:
+    over = find(lines, 8, 1024)
+    file = file_of(over, run=run_line)
+    assert only_group(file).bases == {}

@@ -49,7 +49,10 @@ def test_another_schema_is_refused_by_its_number(lines: list[Json]) -> None:
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_only_finite_numbers(lines: list[Json], literal: str) -> None:
     text = as_bytes(lines).replace(b'"confidence": 0.95', b'"confidence": ' + literal.encode(), 1)
-    assert "r.jsonl:2: " in refusal(text)
+    assert refusal(text) == f"r.jsonl:2: not JSON: {literal} is not a finite number"
+    # nor where any value may stand
+    text = as_bytes(lines).replace(b'"interval": 0.01', b'"interval": ' + literal.encode(), 1)
+    assert refusal(text) == f"r.jsonl:1: not JSON: {literal} is not a finite number"
 
 
 @pytest.mark.parametrize("keep", [1, 20, 300, -2])
