@@ -36,7 +36,7 @@ struct CoverageRule {
   std::int64_t first_epoch = 0, epochs = 1;  // exactly these epochs
   /// A declared limit (dropped remainder, steps per epoch): the epoch holds this many rows in all, and no id
   /// more than `times`. Empty: every id exactly `times`.
-  std::optional<std::int64_t> rows_per_epoch;
+  std::optional<std::int64_t> rows_per_epoch = {};
 };
 
 /// COV. A failure names the first missing, repeated or unknown id, the epoch, and which replicas took it at

@@ -20,7 +20,7 @@ struct ShardRule {
   /// batch's end.
   std::int64_t leaf_rows = 1;
   /// Where sizes must not differ by more (predict and evaluate: 1).
-  std::optional<std::int64_t> largest_difference_rows;
+  std::optional<std::int64_t> largest_difference_rows = {};
 };
 
 /// SHD for one batch: the ranges, in replica order, cover rows 0 .. rows - 1 in order without gap or overlap;

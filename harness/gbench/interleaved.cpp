@@ -82,9 +82,7 @@ InterleavedRun::InterleavedRun(std::vector<TimedCell> cells, std::uint64_t seed)
     }
     timings_.push_back({.name = cell.name,
                         .steps_per_slice = cell.steps_per_slice,
-                        .samples_per_step = cell.samples_per_step,
-                        .slices = {},
-                        .error = {}});
+                        .samples_per_step = cell.samples_per_step});
   }
 }
 

@@ -30,8 +30,8 @@ struct CellTiming {
   std::string name;
   int steps_per_slice = 1;
   double samples_per_step = 0;
-  std::vector<Slice> slices;
-  std::string error;  // what run_steps threw, or a time that is no time; such a cell runs no more
+  std::vector<Slice> slices = {};
+  std::string error = {};  // what run_steps threw, or a time that is no time; such a cell runs no more
   /// Samples a second, slice by slice.
   std::vector<double> samples_per_s() const;
 };

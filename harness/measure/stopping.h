@@ -25,7 +25,7 @@ void validate(const StoppingRule& rule);
 struct Progress {
   int slices = 0;
   double elapsed_s = 0;
-  std::optional<Interval> interval;  // the widest of those the cell is to report
+  std::optional<Interval> interval = {};  // the widest of those the cell is to report
 };
 /// Why to stop, or empty to go on. At least one slice is always taken.
 std::optional<StopReason> stop_reason(const StoppingRule& rule, const Progress& progress);
