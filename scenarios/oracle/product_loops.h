@@ -20,27 +20,23 @@ inline __attribute__((always_inline)) void store(const Lanes (&from)[kTileRows][
 }
 
 inline __attribute__((always_inline)) void chain_loop(const ChainTile& tile, TileValues& sum,
-                                                      TileValues& square) {
+                                                      TileValues& square, TileValues& shared) {
   Lanes sums[kTileRows][kVectors] = {}, squares[kTileRows][kVectors] = {}, errors[kTileRows][kVectors] = {};
   for (std::size_t k = 0; k < tile.depth; ++k) {
     for (std::size_t v = 0; v < kVectors; ++v) {
       const Lanes w = *reinterpret_cast<const LanesInMemory*>(tile.w + k * kTileColumns + v * kLanes);
-      const Lanes e =
-          *reinterpret_cast<const LanesInMemory*>(tile.w_square_scale + k * kTileColumns + v * kLanes);
+      const Lanes e = *reinterpret_cast<const LanesInMemory*>(tile.w_scale + k * kTileColumns + v * kLanes);
       const Lanes w_square = w * w;
       for (std::size_t r = 0; r < kTileRows; ++r) {
-        const double x = tile.x[r][k];
-        sums[r][v] += x * w;
-        squares[r][v] += sums[r][v] * sums[r][v];
-        errors[r][v] += (x * x) * e + tile.x_square_scale[r][k] * w_square;
+        sums[r][v] += tile.x[r][k] * w;
+        squares[r][v] += sums[r][v] * sums[r][v] + tile.x_square_scale[r][k] * w_square;
+        errors[r][v] += tile.x_magnitude[r][k] * e;
       }
     }
   }
-  for (std::size_t r = 0; r < kTileRows; ++r) {
-    for (std::size_t v = 0; v < kVectors; ++v) squares[r][v] += errors[r][v];
-  }
   store(sums, sum);
   store(squares, square);
+  store(errors, shared);
 }
 
 /// The tree is a binary counter: level i holds the sum of 2^i whole chains until its right sibling comes.

@@ -52,32 +52,34 @@ void chain_product(const Tracked& x, const Tracked& w, std::size_t columns, int 
                    const IndexOf& index_of, Tracked& z) {
   z.resize(x.rows, columns);
   const std::size_t depth = x.columns;
-  std::vector<double> x_square_scale(x.size());
-  std::transform(x.scale.begin(), x.scale.end(), x_square_scale.begin(), [](double s) { return s * s; });
+  std::vector<double> magnitude(x.size()), square_scale(x.size());
+  std::transform(x.value.begin(), x.value.end(), magnitude.begin(), [](double v) { return std::fabs(v); });
+  std::transform(x.scale.begin(), x.scale.end(), square_scale.begin(), [](double s) { return s * s; });
   const auto chain = tiles().chain;
   share_out(tile_columns(columns), useful(threads, x.size() * columns), [&](std::size_t tile) {
     const std::size_t first = tile * kTileColumns;
-    std::vector<double> panel, square_scale;
+    std::vector<double> panel, scale;
     pack(
         depth, first, columns, kTileColumns,
         [&](std::size_t k, std::size_t c) { return w.value[index_of(k, c)]; }, panel);
     pack(
         depth, first, columns, kTileColumns,
-        [&](std::size_t k, std::size_t c) { return w.scale[index_of(k, c)] * w.scale[index_of(k, c)]; },
-        square_scale);
-    TileValues sum, square;
+        [&](std::size_t k, std::size_t c) { return w.scale[index_of(k, c)]; }, scale);
+    TileValues sum, square, shared;
     for (std::size_t row = 0; row < x.rows; row += kTileRows) {
       const std::size_t a = row * depth, b = std::min(row + 1, x.rows - 1) * depth;
       chain({depth,
              {&x.value[a], &x.value[b]},
-             {&x_square_scale[a], &x_square_scale[b]},
+             {&magnitude[a], &magnitude[b]},
+             {&square_scale[a], &square_scale[b]},
              panel.data(),
-             square_scale.data()},
-            sum, square);
+             scale.data()},
+            sum, square, shared);
       for (std::size_t r = 0; r < std::min(kTileRows, x.rows - row); ++r) {
         for (std::size_t c = 0; c < std::min(kTileColumns, columns - first); ++c) {
-          z.value[(row + r) * columns + first + c] = sum[r * kTileColumns + c];
-          z.scale[(row + r) * columns + first + c] = std::sqrt(square[r * kTileColumns + c]);
+          const std::size_t at = (row + r) * columns + first + c, in = r * kTileColumns + c;
+          z.value[at] = sum[in];
+          z.scale[at] = std::sqrt(square[in]) + shared[in];
         }
       }
     }

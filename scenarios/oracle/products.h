@@ -7,7 +7,8 @@
 /// result are shared by `threads` threads; the result doesn't depend on their number.
 namespace mirrorscale::scenarios::oracle {
 
-/// z = x · w, one chain over k: roundings of the partial sums and the factors' errors count as independent.
+/// z = x · w, one chain over k: roundings of the partial sums and the errors of x count as independent, those
+/// of the weights may agree.
 void multiply(const Tracked& x, const Tracked& w, int threads, Tracked& z);
 
 /// dx = dz · wᵀ, as multiply.

@@ -5,8 +5,8 @@ namespace mirrorscale::scenarios::oracle {
 
 namespace {
 
-void chain(const ChainTile& tile, TileValues& sum, TileValues& square) {
-  chain_loop(tile, sum, square);
+void chain(const ChainTile& tile, TileValues& sum, TileValues& square, TileValues& shared) {
+  chain_loop(tile, sum, square, shared);
 }
 void rows(const RowsTile& tile, TileValues& sum, TileValues& square, TileValues& shared) {
   rows_loop(tile, sum, square, shared);

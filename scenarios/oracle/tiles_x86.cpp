@@ -5,15 +5,16 @@ namespace mirrorscale::scenarios::oracle {
 
 namespace {
 
-void chain(const ChainTile& tile, TileValues& sum, TileValues& square) {
-  chain_loop(tile, sum, square);
+void chain(const ChainTile& tile, TileValues& sum, TileValues& square, TileValues& shared) {
+  chain_loop(tile, sum, square, shared);
 }
 void rows(const RowsTile& tile, TileValues& sum, TileValues& square, TileValues& shared) {
   rows_loop(tile, sum, square, shared);
 }
 
-__attribute__((target("avx2"))) void chain_avx2(const ChainTile& tile, TileValues& sum, TileValues& square) {
-  chain_loop(tile, sum, square);
+__attribute__((target("avx2"))) void chain_avx2(const ChainTile& tile, TileValues& sum, TileValues& square,
+                                                TileValues& shared) {
+  chain_loop(tile, sum, square, shared);
 }
 __attribute__((target("avx2"))) void rows_avx2(const RowsTile& tile, TileValues& sum, TileValues& square,
                                                TileValues& shared) {

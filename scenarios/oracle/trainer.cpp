@@ -274,6 +274,19 @@ Evaluation Trainer::evaluate(const Batch& rows) {
   return result;
 }
 
+void Trainer::adopt(std::size_t array, std::span<const float> weights, std::span<const float> slot0,
+                    std::span<const float> slot1) {
+  Parameter& p = parameters_.at(array);
+  const auto take = [array](const char* what, std::span<const float> from, Tracked& to) {
+    expect_size(std::string(what) + " of array " + std::to_string(array), from.size(), to.size());
+    std::copy(from.begin(), from.end(), to.value.begin());
+    std::fill(to.scale.begin(), to.scale.end(), 0.0);
+  };
+  take("weights", weights, p.w);
+  take("slot 0", slot0, p.first);
+  take("slot 1", slot1, p.second);
+}
+
 void Trainer::set_rate(double rate) {
   std::visit([rate](auto& optimizer) { optimizer.rate = rate; }, settings_.optimizer);
 }

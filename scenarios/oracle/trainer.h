@@ -51,6 +51,12 @@ class Trainer {
   void set_rate(double rate);
   std::size_t steps() const { return steps_; }
 
+  /// Goes on from the judged run's own numbers, without error: the next step is then judged by itself, and
+  /// bounds don't grow with the number of steps. Slots as in slots(); those that the optimizer has not are
+  /// empty. Throws std::invalid_argument when sizes do not fit.
+  void adopt(std::size_t array, std::span<const float> weights, std::span<const float> slot0 = {},
+             std::span<const float> slot1 = {});
+
   /// Weight arrays, numbered as given to the constructor.
   std::size_t weight_count() const { return parameters_.size(); }
   Estimates weights(std::size_t array) const;
