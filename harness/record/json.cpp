@@ -157,8 +157,10 @@ class FieldReader {
   static void read(const Json& json, const std::string& field, std::vector<T>& values) {
     if (!json.is_array()) fail(field, "a list", json);
     values.clear();
-    for (const Json& element : json)
-      read(element, fmt::format("{}[{}]", field, values.size()), values.emplace_back());
+    for (const Json& element : json) {
+      const std::string name = fmt::format("{}[{}]", field, values.size());
+      read(element, name, values.emplace_back());
+    }
   }
   static void read(const Json& json, const std::string& field, std::map<std::string, std::string>& values) {
     if (!json.is_object()) fail(field, "an object", json);

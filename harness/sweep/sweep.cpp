@@ -48,7 +48,7 @@ Sweep& Sweep::axis(std::string name, std::vector<std::string> values) {
   return *this;
 }
 
-Sweep& Sweep::axis(std::string name, const std::vector<std::int64_t>& values) {
+Sweep& Sweep::integers(std::string name, const std::vector<std::int64_t>& values) {
   std::vector<std::string> texts;
   texts.reserve(values.size());
   for (const std::int64_t value : values) texts.push_back(std::to_string(value));

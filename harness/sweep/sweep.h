@@ -27,7 +27,7 @@ class Sweep {
  public:
   /// Throws std::invalid_argument for an axis without values, with repeats, or that is there already.
   Sweep& axis(std::string name, std::vector<std::string> values);
-  Sweep& axis(std::string name, const std::vector<std::int64_t>& values);
+  Sweep& integers(std::string name, const std::vector<std::int64_t>& values);
   /// All points; the last axis runs fastest. One empty point when there are no axes.
   std::vector<Point> points() const;
   std::size_t size() const;
