@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -17,6 +19,20 @@ int fail(const char* what, int status) {
   return status;
 }
 
+/// What is wrong with the command line, and where help is.
+std::string explain(const CLI::ParseError& error, const CLI::App& app,
+                    const std::vector<std::string>& arguments) {
+  if (!app.get_subcommands().empty()) {
+    return std::string(error.what()) + "; see mirrorscale " + app.get_subcommands().front()->get_name() +
+           " --help";
+  }
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({}))
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  if (arguments.size() < 2) return "which command? There are: " + known + "; see mirrorscale --help";
+  return "no command '" + arguments[1] + "'; there are: " + known + "; see mirrorscale --help";
+}
+
 int run(int argc, char** argv) {
   CLI::App app(
       "Benchmarks and validates mirrored (data-parallel) training: how it scales, and whether it is right.",
@@ -26,15 +42,18 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Exit status: 0 good, 1 a finding (a check failed), 2 misuse, 3 could not run.");
   scenarios::CommandContext context{.arguments = {argv, argv + argc}};
+  scenarios::add_doctor(app, context);
+  scenarios::add_list(app, context);
   scenarios::add_train(app, context);
+  scenarios::add_sweep(app, context);
+  scenarios::add_validate(app, context);
+  scenarios::add_report(app, context);
+  scenarios::add_run(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::string hint =
-        std::string(error.what()) + "; see mirrorscale " +
-        (app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ") + "--help";
-    return fail(hint.c_str(), scenarios::kMisuse);
+    return fail(explain(error, app, context.arguments).c_str(), scenarios::kMisuse);
   }
   return context.status;
 }

@@ -7,12 +7,6 @@
 #include <stdexcept>
 
 namespace mirrorscale::scenarios {
-namespace {
-
-// A thread and a copy of the model each: past this a typing error is likelier than a wish.
-constexpr int kMostDevices = 1024;
-
-}  // namespace
 
 std::vector<std::string> parse_devices(const std::string& text, const std::string& backend) {
   int count = 0;

@@ -6,6 +6,9 @@
 
 namespace mirrorscale::scenarios {
 
+/// A thread and a copy of the model each: past this a typing error is likelier than a wish.
+inline constexpr int kMostDevices = 1024;
+
 /// A number of devices ("3": <backend>:0 … <backend>:2) or their names ("cpu:0,cpu:2"). Empty `backend`: cpu,
 /// or what the names say. Throws std::invalid_argument for anything else, and for names of another backend
 /// than asked for.

@@ -7,15 +7,12 @@
 #include <unistd.h>
 
 namespace mirrorscale::scenarios {
-namespace {
-
-/// " - loss 0.4512 - accuracy 0.8410": the loss first, then metrics, then the same of the validation data.
-std::string in_order(const strategies::Logs& logs) {
-  std::string text;
+std::string in_words(const strategies::Logs& logs) {
+  std::string words;
   const auto add = [&](const std::string& name, double value) {
     char number[64];
     std::snprintf(number, sizeof number, "%.4f", value);
-    text += " - " + name + " " + number;
+    words += (words.empty() ? "" : " - ") + name + " " + number;
   };
   for (const std::string prefix : {"", "val_"}) {
     if (const auto loss = logs.find(prefix + "loss"); loss != logs.end()) add(loss->first, loss->second);
@@ -23,10 +20,8 @@ std::string in_order(const strategies::Logs& logs) {
       if (name != prefix + "loss" && name.starts_with("val_") == !prefix.empty()) add(name, value);
     }
   }
-  return text;
+  return words;
 }
-
-}  // namespace
 
 EpochPrinter::EpochPrinter(int epochs, std::int64_t rows, int global_batch)
     : epochs_(epochs),
@@ -53,9 +48,9 @@ void EpochPrinter::on_epoch_end(strategies::LoopControl&, int epoch, const strat
   const double whole_s = clock_.now_s() - begin_s_;
   const double training_s = trained_s_ > 0 ? trained_s_ : whole_s;
   progress_.clear();
-  std::printf("epoch %d/%d - %s - %.0f samples/s%s\n", epoch + 1, epochs_,
+  std::printf("epoch %d/%d - %s - %.0f samples/s - %s\n", epoch + 1, epochs_,
               harness::format_seconds(whole_s).c_str(), static_cast<double>(rows_) / training_s,
-              in_order(logs).c_str());
+              in_words(logs).c_str());
   std::fflush(stdout);
 }
 

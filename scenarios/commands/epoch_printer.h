@@ -4,8 +4,12 @@
 #include "strategies/callbacks.h"
 
 #include <cstdint>
+#include <string>
 
 namespace mirrorscale::scenarios {
+
+/// "loss 0.4512 - accuracy 0.8410": the loss first, then metrics, then the same of the validation data.
+std::string in_words(const strategies::Logs& logs);
 
 /// A line an epoch on standard output, as users of Keras know it; on a terminal also where the epoch is.
 /// Rates are of training alone: validation is not counted.

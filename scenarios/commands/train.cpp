@@ -16,6 +16,8 @@
 namespace mirrorscale::scenarios {
 namespace {
 
+constexpr int kStepsBetweenLooks = 32;  // at the progress line, on a terminal
+
 struct TrainOptions {
   std::string workload = "mlp", data, devices = "1", backend, optimizer, reduction = "fused",
               predictions_file;
@@ -74,14 +76,11 @@ void train(const TrainOptions& options) {
   fit.global_batch = options.global_batch;
   fit.seed = options.seed;
   fit.validation = data.test;
+  fit.steps_per_execution = kStepsBetweenLooks;
   fit.callbacks = {std::make_shared<EpochPrinter>(options.epochs, data.train->rows(), options.global_batch)};
   model.fit(data.train, fit);
 
-  if (data.test) {
-    std::printf("test:");
-    for (const auto& [name, value] : model.evaluate(data.test)) std::printf(" %s %.4f", name.c_str(), value);
-    std::printf("\n");
-  }
+  if (data.test) std::printf("test: %s\n", in_words(model.evaluate(data.test)).c_str());
   if (!options.predictions_file.empty()) save_predictions(model, options, data.test);
   std::printf("weight hash: %s\n", model.weight_hash().c_str());
 }

@@ -1,20 +1,20 @@
 #pragma once
+#include "harness/check/verdict.h"
+
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "harness/check/verdict.h"
-
 namespace mirrorscale::scenarios {
 
 struct LessonOptions {
-  std::string data = "fashion-mnist";
-  int devices = 2;
-  int epochs = 0;  // 0: the lesson's own
+  std::string data;  // empty: fashion-mnist, or synthetic clusters when quick
+  int devices = 0;   // 0: as many as there are cores, but 2 to 4
+  int epochs = 0;    // 0: the lesson's own
   std::uint64_t seed = 1;
-  bool quick = false;  // fewer rows, for tests
+  bool quick = false;  // a small model on few rows, for tests: speed is not judged
 };
 
 /// Lines for a person, and what was found.

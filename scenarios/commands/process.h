@@ -1,0 +1,25 @@
+#pragma once
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mirrorscale::scenarios {
+
+/// A program to run: no shell in between.
+struct Program {
+  std::vector<std::string> arguments;            // the program first; without a slash it is looked up in PATH
+  std::map<std::string, std::string> variables;  // on top of this process's environment
+};
+
+/// Runs it to its end; input and output are this process's. Returns its exit status, 128 + n when signal n
+/// ended it. Throws std::runtime_error when it can't be started.
+int run_program(const Program& program);
+
+/// What it writes to standard output, if it exits with 0 within `limit`; its standard error is dropped. Empty
+/// when it can't be started, fails, or is late (then it is ended).
+std::optional<std::string> output_of(const Program& program,
+                                     std::chrono::milliseconds limit = std::chrono::seconds(30));
+
+}  // namespace mirrorscale::scenarios

@@ -1,0 +1,19 @@
+#pragma once
+#include "scenarios/doctor/finding.h"
+
+#include <vector>
+
+namespace mirrorscale::scenarios {
+
+/// Processor, cores and how many devices they are good for, caches, memory nodes, memory, where threads are
+/// bound.
+FindingSection examine_machine();
+/// Version, instruction sets, profiler marks, and a short training that must have the reference's bits.
+FindingSection examine_engine();
+/// Peak of floating-point operations and memory bandwidth, on one core and on all together; about two
+/// seconds.
+FindingSection measure_speed();
+/// Libraries, data, and what draws reports.
+FindingSection examine_software();
+
+}  // namespace mirrorscale::scenarios
