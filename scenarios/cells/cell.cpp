@@ -18,9 +18,14 @@ std::string CellSpec::group() const {
                  : "/local_batch=" + std::to_string(local_batch()));
 }
 
-strategies::Strategy make_strategy(const CellSpec& spec, strategies::EngineParts parts) {
+strategies::EngineParts parts_of(const CellSpec& spec) {
+  strategies::EngineParts parts;
   parts.make_reducer = [name = spec.reduction] { return strategies::make_reducer(name); };
-  const strategies::StrategyOptions options{std::move(parts), {}};
+  return parts;
+}
+
+strategies::Strategy make_strategy(const CellSpec& spec, const strategies::EngineParts& parts) {
+  const strategies::StrategyOptions options{parts, {}};
   if (spec.devices == 1) return strategies::OneDevice(spec.backend + ":0", options);
   return strategies::Mirrored(strategies::device_names(spec.devices, spec.backend), options);
 }

@@ -27,9 +27,11 @@ struct CellSpec {
   std::string group() const;
 };
 
-/// OneDevice for one device, else Mirrored, with the reducer named; `parts` replaces other parts of the
-/// engine.
-strategies::Strategy make_strategy(const CellSpec& spec, strategies::EngineParts parts = {});
+/// The engine's own parts, with the reducer that the cell names.
+strategies::EngineParts parts_of(const CellSpec& spec);
+/// OneDevice for one device, else Mirrored.
+strategies::Strategy make_strategy(const CellSpec& spec, const strategies::EngineParts& parts);
+inline strategies::Strategy make_strategy(const CellSpec& spec) { return make_strategy(spec, parts_of(spec)); }
 
 /// The workload's model for such data, built and compiled in the scope of `strategy`.
 strategies::Model make_model(const CellSpec& spec, const strategies::Dataset& data,

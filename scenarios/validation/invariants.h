@@ -25,14 +25,14 @@ class Yardsticks {
     std::string why_not;  // where the oracle can't express the workload
   };
   const Oracle& oracle(const CellSpec& spec);
-  /// Row by row predictions of one device after the short run: what each row must become in any batch.
-  const std::vector<float>& row_by_row(const CellSpec& spec);
+  /// Predictions of one device with `weights`, a row at a time: what each row must become in any batch.
+  std::vector<float> row_by_row(const CellSpec& spec,
+                                const std::vector<strategies::NamedArray>& weights) const;
 
  private:
   strategies::SplitDataset data_;
   std::map<std::string, ShortRun> runs_;
   std::map<std::string, Oracle> oracles_;
-  std::map<std::string, std::vector<float>> rows_;
 };
 
 struct CellVerdicts {
@@ -42,7 +42,10 @@ struct CellVerdicts {
 
 /// Checks every invariant of a cell on a short run. `parts` are the parts of the engine under test.
 CellVerdicts validate_cell(const CellSpec& spec, Yardsticks& yardsticks,
-                           const strategies::EngineParts& parts = {});
+                           const strategies::EngineParts& parts);
+inline CellVerdicts validate_cell(const CellSpec& spec, Yardsticks& yardsticks) {
+  return validate_cell(spec, yardsticks, parts_of(spec));
+}
 
 // The single invariants.
 harness::Verdict check_sharder(const CellSpec& spec, const strategies::Sharder& sharder);
