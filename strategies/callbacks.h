@@ -22,7 +22,7 @@ struct LoopControl {
 
 /// Called on the calling thread of fit or evaluate, between steps: never while replicas work. Batches are
 /// counted from 0 in each epoch; with steps_per_execution > 1 a batch callback gets the first (begin) or last
-/// (end) batch of an execution.
+/// (end) batch of an execution. The logs of a batch are pooled over the epoch (or evaluation) so far.
 class Callback {
  public:
   virtual ~Callback() = default;

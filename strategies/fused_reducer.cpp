@@ -33,6 +33,12 @@ class FusedReducer final : public Reducer {
     for (int s = 0; s < slots_; ++s) part.slots[s] = kernels::make_buffer(part.last - part.first);
   }
 
+  void reserve(int rank, std::size_t roots) override {
+    Part& part = parts_[static_cast<std::size_t>(rank)];
+    part.roots.reserve(roots);
+    part.sum.reserve(roots);
+  }
+
   ReductionResult reduce_and_update(const ReductionStep& step) override {
     Part& part = parts_[static_cast<std::size_t>(step.rank)];
     Replica& mine = *step.replicas[static_cast<std::size_t>(step.rank)];
@@ -42,10 +48,6 @@ class FusedReducer final : public Reducer {
       for (std::size_t i = 0; i < step.plan.shares[r].roots.size(); ++i) {
         part.roots.push_back(step.replicas[r]->gradient(static_cast<int>(i)));
       }
-    }
-    if (part.roots.size() > part.room) {
-      part.room = part.roots.size();
-      part.sum.reserve(part.room);
     }
     part.sum.begin(part.roots, step.plan.additions);
     ReductionResult result;
@@ -102,7 +104,6 @@ class FusedReducer final : public Reducer {
     std::size_t first = 0, last = 0;
     kernels::Buffer slots[2];
     std::vector<const float*> roots;
-    std::size_t room = 0;
     TreeSum sum;
   };
 

@@ -114,13 +114,15 @@ Pooled Model::train_epoch(LoopControl& control, const DatasetPtr& train, const F
   if (!want_batches(options.callbacks)) return session_->train(order, 0, batches);
   Pooled sums;
   sums.metric_sums.resize(objective_.metrics.size());
+  std::vector<Pooled> steps;
   for (std::int64_t first = 0; first < batches; first += options.steps_per_execution) {
     const std::int64_t count = std::min<std::int64_t>(options.steps_per_execution, batches - first);
     each(options.callbacks, [&](Callback& c) { c.on_train_batch_begin(control, first); });
-    const Pooled part = session_->train(order, first, count);
-    sums.merge(part);
+    session_->train(order, first, count, nullptr, &steps);
+    for (const Pooled& step : steps)
+      sums.merge(step);  // in this order, so that executions don't change the bits
     each(options.callbacks,
-         [&](Callback& c) { c.on_train_batch_end(control, first + count - 1, logs_of(part, "", 0)); });
+         [&](Callback& c) { c.on_train_batch_end(control, first + count - 1, logs_of(sums, "", 0)); });
   }
   return sums;
 }
@@ -130,6 +132,10 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
   check_loop("fit", options.global_batch, options.steps_per_execution);
   if (options.epochs < 1) {
     throw std::invalid_argument("[fit] epochs is " + std::to_string(options.epochs) + "; needs at least 1");
+  }
+  if (options.validation_batch < 0) {
+    throw std::invalid_argument("[fit] validation_batch is " + std::to_string(options.validation_batch) +
+                                "; needs at least 1, or 0 for global_batch");
   }
   session_->start_training(train, options.global_batch);
   LoopControl control{*this};
@@ -178,7 +184,7 @@ Logs Model::evaluate(LoopControl& control, const DatasetPtr& dataset, const Eval
     for (std::size_t first = 0; first < rows.size(); first += at_a_time) {
       const auto part = std::span(rows).subspan(first, std::min(at_a_time, rows.size() - first));
       each(options.callbacks, [&](Callback& c) { c.on_test_batch_begin(control, batch); });
-      sums.merge(session_->evaluate(dataset, part, options.global_batch));
+      sums = session_->evaluate(dataset, part, options.global_batch, std::move(sums));
       batch += static_cast<std::int64_t>((part.size() + static_cast<std::size_t>(options.global_batch) - 1) /
                                          static_cast<std::size_t>(options.global_batch));
       each(options.callbacks,

@@ -24,16 +24,16 @@ struct FitOptions {
   bool shuffle = true;
   std::uint64_t seed = 1;  // of the order of rows
   int initial_epoch = 0;
-  DatasetPtr validation;
+  DatasetPtr validation = nullptr;
   int validation_batch = 0;     // 0: global_batch
   int steps_per_execution = 1;  // batches between two batch callbacks
-  std::vector<CallbackPtr> callbacks;
+  std::vector<CallbackPtr> callbacks = {};
 };
 
 struct EvaluateOptions {
   int global_batch = 256;
   int steps_per_execution = 1;
-  std::vector<CallbackPtr> callbacks;
+  std::vector<CallbackPtr> callbacks = {};
 };
 
 /// Values of each epoch, by name (see Logs).

@@ -42,6 +42,9 @@ class Reducer {
   virtual std::string name() const = 0;
   /// Makes the slots (zeros). Once, before the first step, by every replica's thread.
   virtual void prepare(int rank, int replicas, const Network& network, const Optimizer& optimizer) = 0;
+  /// Makes room for sums over up to `roots` subtree roots (of all replicas), so that steps allocate nothing.
+  /// Before each training, by every replica's thread.
+  virtual void reserve(int /*rank*/, std::size_t /*roots*/) {}
   virtual ReductionResult reduce_and_update(const ReductionStep& step) = 0;
   /// The slots as one arena each, and the reverse. Not while a step runs.
   virtual std::vector<std::vector<float>> slots() const = 0;

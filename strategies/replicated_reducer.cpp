@@ -84,8 +84,6 @@ class ReplicatedReducer final : public Reducer {
   struct Seat {
     kernels::Buffer sum, slots[2];
     std::vector<const float*> roots;
-    std::size_t room = 0;
-    TreeSum tree;
   };
 
   /// Fills seat.sum, and `statistics` with those of the whole batch; false when this replica has nothing to

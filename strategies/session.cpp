@@ -13,7 +13,8 @@ Session::Session(Strategy strategy, std::shared_ptr<const Network> network, std:
   state_->network = network_;
   const auto n = static_cast<std::size_t>(strategy_.replicas());
   state_->replicas.resize(n);
-  state_->batches.resize(n);
+  state_->training_batches.resize(n);
+  state_->judged_batches.resize(n);
   strategy_.team().run(
       [state = state_, backend = strategy_.backend(), devices = strategy_.devices()](Communicator& seat) {
         const auto rank = static_cast<std::size_t>(seat.rank());
@@ -36,9 +37,10 @@ void Session::compile(Objective objective) {
                                 " metrics; at most " + std::to_string(StatisticsColumns::kMost) +
                                 " are supported");
   }
+  state_->dataset = nullptr;
   state_->objective = std::move(objective);
   state_->reducer = strategy_.parts().make_reducer();
-  steps_ = 0;
+  state_->steps = 0;
   strategy_.team().run([state = state_](Communicator& seat) {
     state->reducer->prepare(seat.rank(), seat.size(), *state->network, *state->objective.optimizer);
   });
@@ -87,6 +89,10 @@ void Session::average_weights() {
   });
 }
 
+std::int64_t Session::steps() const {
+  return state_->steps;
+}
+
 double Session::penalty() const {
   return state_->penalty();
 }
@@ -106,21 +112,26 @@ double Session::State::penalty() const {
   return sum;
 }
 
-void Session::prepare_batches(const Dataset& dataset, int rows, int roots) {
-  if (dataset.features() != network_->features()) {
-    throw std::invalid_argument("[data] '" + dataset.name() + "' has rows of " +
-                                std::to_string(dataset.features()) + " features; the model takes " +
-                                std::to_string(network_->features()));
-  }
+void Session::check_features(const Dataset& dataset) const {
+  if (dataset.features() == network_->features()) return;
+  throw std::invalid_argument("[data] '" + dataset.name() + "' has rows of " +
+                              std::to_string(dataset.features()) + " features; the model takes " +
+                              std::to_string(network_->features()));
+}
+
+void Session::prepare_batches(std::vector<BatchBuffers> State::*batches, const Dataset& dataset, int rows,
+                              int roots) {
+  check_features(dataset);
   const BatchBuffers::Shape shape{rows, dataset.features(), dataset.classes(), dataset.target_columns(),
                                   dataset.weighted()};
-  strategy_.team().run([state = state_, shape, roots](Communicator& seat) {
+  strategy_.team().run([state = state_, batches, shape, roots](Communicator& seat) {
     const auto rank = static_cast<std::size_t>(seat.rank());
     state->replicas[rank]->reserve(shape.rows, roots);
-    const BatchBuffers::Shape& have = state->batches[rank].capacity();
+    BatchBuffers& mine = ((*state).*batches)[rank];
+    const BatchBuffers::Shape& have = mine.capacity();
     if (have.rows < shape.rows || have.features != shape.features || have.classes != shape.classes ||
         have.target_columns != shape.target_columns || have.weighted != shape.weighted) {
-      state->batches[rank] = BatchBuffers(shape);
+      mine = BatchBuffers(shape);
     }
   });
 }

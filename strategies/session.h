@@ -66,17 +66,20 @@ class Session {
   /// Gets ready to train on `dataset` in batches of `global_batch` rows: plans, buffers, no more allocation
   /// after.
   void start_training(DatasetPtr dataset, int global_batch);
-  /// Trains the batches first .. first + count - 1 of an epoch whose rows come in `order`. Returns the pooled
-  /// statistics; `each_step`, where given, gets those of every step; `timeline` must have room for `count`
-  /// steps.
+  /// Trains the batches first .. first + count - 1 of an epoch whose rows come in `order` (all rows of the
+  /// data set). Returns the pooled statistics; `each_step`, where given, gets those of every step; `timeline`
+  /// must have room for `count` steps. When a replica fails, the steps that all had finished are done and
+  /// counted.
   Pooled train(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
                Timeline* timeline = nullptr, std::vector<Pooled>* each_step = nullptr);
   /// Optimizer steps done.
-  std::int64_t steps() const { return steps_; }
+  std::int64_t steps() const;
   void set_observer(RowObserver* observer) { observer_ = observer; }
 
-  /// Statistics of `rows` of a data set, in batches; the same bits for any batch and number of replicas.
-  Pooled evaluate(const DatasetPtr& dataset, std::span<const std::int64_t> rows, int global_batch);
+  /// Statistics of `rows` of a data set, in batches, added to `so_far`; the same bits for any batch and
+  /// number of replicas, and in one call or several.
+  Pooled evaluate(const DatasetPtr& dataset, std::span<const std::int64_t> rows, int global_batch,
+                  Pooled so_far = {});
   Predictions predict(const DatasetPtr& dataset, int global_batch);
 
   /// Parameters of one replica, row-major; the same on all replicas of a mirrored strategy.
@@ -96,12 +99,15 @@ class Session {
 
  private:
   struct State;
-  void prepare_batches(const Dataset& dataset, int rows, int roots);
+  void check_features(const Dataset& dataset) const;
+  void check_steps(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
+                   const Timeline* timeline) const;
+  void prepare_batches(std::vector<BatchBuffers> State::*batches, const Dataset& dataset, int rows,
+                       int roots);
 
   Strategy strategy_;
   std::shared_ptr<const Network> network_;
   std::shared_ptr<State> state_;  // shared with running ranks, so that a rank left behind finds it alive
-  std::int64_t steps_ = 0;
   RowObserver* observer_ = nullptr;
 };
 

@@ -23,30 +23,35 @@ void copy_row(kernels::ConstMatrix from, int row, float* to) {
 
 }  // namespace
 
-Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t> rows, int global_batch) {
+Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t> rows, int global_batch,
+                         Pooled sums) {
   if (!state_->reducer)
     throw std::invalid_argument("[evaluate] the model is not compiled; call compile first");
   checked_batch(global_batch, "evaluate");
+  check_features(*dataset);
   const TargetShape shape{dataset->classes(), dataset->target_columns()};
   state_->objective.loss->check(network_->outputs(), shape);
   for (const auto& metric : state_->objective.metrics) metric->check(network_->outputs(), shape);
   const int n = strategy_.replicas();
-  prepare_batches(*dataset, (global_batch + n - 1) / n, 0);
+  prepare_batches(&State::judged_batches, *dataset, (global_batch + n - 1) / n, 0);
 
-  Pooled sums;
   sums.metric_sums.resize(state_->objective.metrics.size());
   const auto all = static_cast<std::int64_t>(rows.size());
   const std::int64_t window = std::max<std::int64_t>(1, kWindow / global_batch) * global_batch;
   const auto kept = std::make_shared<std::vector<float>>();
   for (std::int64_t begin = 0; begin < all; begin += window) {
-    const auto part = rows.subspan(static_cast<std::size_t>(begin),
-                                   static_cast<std::size_t>(std::min(window, all - begin)));
-    kept->assign(part.size() * kernels::kPanel, 0.0F);
-    strategy_.team().run([state = state_, dataset, part, global_batch, kept,
+    const auto window_rows = rows.subspan(static_cast<std::size_t>(begin),
+                                          static_cast<std::size_t>(std::min(window, all - begin)));
+    // A copy, so that a rank that is left behind finds it alive.
+    const auto shared =
+        std::make_shared<const std::vector<std::int64_t>>(window_rows.begin(), window_rows.end());
+    kept->assign(shared->size() * kernels::kPanel, 0.0F);
+    strategy_.team().run([state = state_, dataset, shared, global_batch, kept,
                           sharder = strategy_.parts().sharder](Communicator& seat) {
       const auto rank = static_cast<std::size_t>(seat.rank());
       Replica& replica = *state->replicas[rank];
-      BatchBuffers& batch = state->batches[rank];
+      BatchBuffers& batch = state->judged_batches[rank];
+      const std::span<const std::int64_t> part = *shared;
       for (std::size_t at = 0; at < part.size(); at += static_cast<std::size_t>(global_batch)) {
         const auto count =
             static_cast<int>(std::min(part.size() - at, static_cast<std::size_t>(global_batch)));
@@ -68,7 +73,7 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
       }
     });
     // Row by row in double: the same sum for any batch and number of replicas.
-    for (std::size_t r = 0; r < part.size(); ++r) {
+    for (std::size_t r = 0; r < shared->size(); ++r) {
       StepStatistics row;
       std::copy_n(kept->data() + r * kernels::kPanel, kernels::kPanel, row.begin());
       sums.add(row, 1);
@@ -80,7 +85,7 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
 Predictions Session::predict(const DatasetPtr& dataset, int global_batch) {
   checked_batch(global_batch, "predict");
   const int n = strategy_.replicas();
-  prepare_batches(*dataset, (global_batch + n - 1) / n, 0);
+  prepare_batches(&State::judged_batches, *dataset, (global_batch + n - 1) / n, 0);
   const auto result = std::make_shared<Predictions>();
   result->rows = dataset->rows();
   result->columns = network_->outputs();
@@ -89,7 +94,7 @@ Predictions Session::predict(const DatasetPtr& dataset, int global_batch) {
                         sharder = strategy_.parts().sharder](Communicator& seat) {
     const auto rank = static_cast<std::size_t>(seat.rank());
     Replica& replica = *state->replicas[rank];
-    BatchBuffers& batch = state->batches[rank];
+    BatchBuffers& batch = state->judged_batches[rank];
     std::vector<std::int64_t> ids;
     for (std::int64_t at = 0; at < result->rows; at += global_batch) {
       const auto count = static_cast<int>(std::min<std::int64_t>(result->rows - at, global_batch));

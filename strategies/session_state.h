@@ -1,6 +1,8 @@
 #pragma once
 #include "strategies/session.h"
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -10,11 +12,14 @@ namespace mirrorscale::strategies {
 struct Session::State {
   std::shared_ptr<const Network> network;
   std::vector<std::unique_ptr<Replica>> replicas;
-  std::vector<BatchBuffers> batches;  // a replica
+  // A replica's rows of the step, and of an evaluation or prediction, which may come between steps.
+  std::vector<BatchBuffers> training_batches, judged_batches;
   Objective objective;
   std::unique_ptr<Reducer> reducer;
 
-  DatasetPtr dataset;  // of the training
+  std::atomic<std::int64_t> steps = 0;  // optimizer steps done
+
+  DatasetPtr dataset;  // of the training; null until there is one
   int global_batch = 0;
   std::size_t most_roots = 1;  // of one replica
   BatchPlan full, last;        // plans of a whole batch and of an epoch's last one

@@ -25,8 +25,8 @@ struct EngineParts {
 };
 
 struct StrategyOptions {
-  EngineParts parts;
-  TeamOptions team;
+  EngineParts parts = {};
+  TeamOptions team = {};
 };
 
 /// What a function run on every replica knows about itself.

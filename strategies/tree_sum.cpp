@@ -3,10 +3,13 @@
 namespace mirrorscale::strategies {
 
 void TreeSum::reserve(std::size_t most_roots) {
+  if (most_roots <= room_) return;
   partial_ = kernels::make_buffer(most_roots * kChunk);
+  room_ = most_roots;
 }
 
 void TreeSum::begin(std::span<const float* const> roots, std::span<const Addition> additions) {
+  reserve(roots.size());
   roots_ = roots;
   additions_ = additions;
 }

@@ -12,7 +12,7 @@ class TreeSum {
  public:
   static constexpr std::size_t kChunk = 1024;  // floats
 
-  /// Room for trees of up to `most_roots` roots; no allocation after.
+  /// Room for trees of up to `most_roots` roots; no allocation after. Never shrinks.
   void reserve(std::size_t most_roots);
   /// `roots` are arenas in tree order, `additions` from BatchPlan.
   void begin(std::span<const float* const> roots, std::span<const Addition> additions);
@@ -24,6 +24,7 @@ class TreeSum {
   std::span<const float* const> roots_;
   std::span<const Addition> additions_;
   kernels::Buffer partial_;
+  std::size_t room_ = 0;  // roots
 };
 
 }  // namespace mirrorscale::strategies

@@ -19,12 +19,18 @@ int Dense::build(int in, const std::string& name, ParameterLayout& parameters) {
                                 " features and is used again with " + std::to_string(in) +
                                 "; make a new layer for each model");
   }
+  const bool built = in_ != 0;
   in_ = in;
   kernel_ = parameters.add({.name = name + "/kernel",
                             .rows = in,
                             .columns = units_,
                             .initializer = options_.kernel_initializer,
                             .penalty = options_.kernel_penalty});
+  // The layer remembers where its parameters lie: a second place would take them from the first.
+  if (built && parameters[kernel_].offset != kernel_offset_) {
+    throw std::invalid_argument(
+        "[dense] '" + name + "' has a place in a model already; make a new layer for each place and model");
+  }
   kernel_offset_ = parameters[kernel_].offset;
   if (options_.use_bias) {
     bias_ = parameters.add({.name = name + "/bias",

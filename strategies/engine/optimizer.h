@@ -18,7 +18,8 @@ struct StepValues {
   float corrected_rate = 0;  // with bias correction, where the rule has one
 };
 
-/// A range of one parameter's slice that one update runs over.
+/// A range of one parameter's slice that one update runs over. It includes padding, where gradient, weights
+/// and slots are 0; a rule must leave 0 there, as one that makes no step of a zero gradient does.
 struct UpdateRange {
   std::size_t count = 0;            // floats, a multiple of 16
   const float* gradient = nullptr;  // sum over the rows of the global batch

@@ -20,8 +20,8 @@ struct ParameterSpec {
   std::string name;
   int rows = 0;
   int columns = 0;
-  Initializer initializer;
-  Penalty penalty;
+  Initializer initializer = {};
+  Penalty penalty = {};
   bool decayed = true;  // takes part in decoupled weight decay
 
   std::size_t count() const {

@@ -1,0 +1,168 @@
+// The `exact` contract end to end: weights after every step, slots, losses, metrics and predictions have the
+// same bits at any number of replicas, with either reducer, on either backend, whatever the batch.
+#include "kernels/backend.h"
+#include "tests/strategies/support/net_cases.h"
+#include "tests/strategies/support/toy_parts.h"
+#include "tests/strategies/support/trajectory.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mirrorscale::strategies {
+namespace {
+
+using testing::data_of;
+using testing::NetCase;
+using testing::same_bits;
+using testing::train;
+using testing::Trajectory;
+using testing::with_reducer;
+
+/// One strategy (and one team of threads) for all tests.
+const Mirrored& mirrored(int n, const std::string& reducer, const std::string& backend) {
+  static std::map<std::string, Mirrored> made;
+  const std::string key = reducer + backend + std::to_string(n);
+  return made.try_emplace(key, device_names(n, backend), with_reducer(reducer)).first->second;
+}
+
+struct Batching {
+  int rows, batch;
+};
+std::string to_text(const Batching& b) {
+  return std::to_string(b.rows) + " rows in batches of " + std::to_string(b.batch);
+}
+
+// A short last batch in all but two; a data set smaller than a batch; smaller than the number of replicas.
+constexpr Batching kBatchings[] = {{3, 1},   {5, 2},     {8, 3},     {15, 7},   {64, 31}, {96, 32},
+                                   {67, 33}, {230, 100}, {300, 256}, {41, 256}, {3, 32},  {2, 3}};
+
+class SameBits : public ::testing::TestWithParam<NetCase> {};
+INSTANTIATE_TEST_SUITE_P(Nets, SameBits, ::testing::ValuesIn(testing::net_cases()),
+                         [](const auto& net) { return net.param.name; });
+
+TEST_P(SameBits, AtAnyNumberOfReplicasWithEitherReducer) {
+  for (const Batching& b : kBatchings) {
+    const auto data = data_of(GetParam(), b.rows);
+    const Trajectory one = train(OneDevice(), GetParam().recipe, data, b.batch);
+    for (int n = 1; n <= 8; ++n) {
+      for (const char* reducer : {"fused", "replicated"}) {
+        EXPECT_TRUE(same_bits(train(mirrored(n, reducer, "cpu"), GetParam().recipe, data, b.batch), one))
+            << n << " replicas, " << reducer << ", " << to_text(b);
+      }
+    }
+  }
+}
+
+TEST_P(SameBits, OnTheReferenceBackend) {
+  for (const Batching& b : kBatchings) {
+    const auto data = data_of(GetParam(), b.rows);
+    const Trajectory one = train(OneDevice(), GetParam().recipe, data, b.batch);
+    for (const int n : {1, 3}) {
+      EXPECT_TRUE(same_bits(train(mirrored(n, "fused", "reference"), GetParam().recipe, data, b.batch), one))
+          << n << " replicas, " << to_text(b);
+    }
+  }
+}
+
+TEST_P(SameBits, OnEveryInstructionSet) {
+  const auto data = data_of(GetParam(), 67);
+  const Trajectory best = train(mirrored(2, "fused", "cpu"), GetParam().recipe, data, 33);
+  for (const std::string& target : kernels::cpu_targets()) {
+    ::setenv("MIRRORSCALE_CPU_TARGET", target.c_str(), 1);
+    const Trajectory forced = train(mirrored(2, "fused", "cpu"), GetParam().recipe, data, 33);
+    ::unsetenv("MIRRORSCALE_CPU_TARGET");
+    EXPECT_TRUE(same_bits(forced, best)) << target;
+  }
+}
+
+TEST_P(SameBits, OneStepAtATimeOrAllInOneRun) {
+  const auto data = data_of(GetParam(), 67);
+  const auto order = UniformShuffle().order(67, 5, 0);
+  const auto whole = build(mirrored(3, "fused", "cpu"), GetParam().recipe);
+  whole->session().start_training(data, 16);
+  std::vector<Pooled> steps;
+  const Pooled sum = whole->session().train(order, 0, 5, nullptr, &steps);
+  ASSERT_EQ(steps.size(), 5U);
+  const auto single = build(mirrored(3, "fused", "cpu"), GetParam().recipe);
+  single->session().start_training(data, 16);
+  for (std::int64_t i = 0; i < 5; ++i) {
+    EXPECT_TRUE(same_bits(single->session().train(order, i, 1), steps[static_cast<std::size_t>(i)]));
+  }
+  EXPECT_TRUE(same_bits(whole->weights(), single->weights()));
+  EXPECT_EQ(sum.rows, 67);
+  EXPECT_EQ(whole->steps(), 5);
+  EXPECT_EQ(single->steps(), 5);
+}
+
+TEST_P(SameBits, EvaluationAndPredictionInAnyBatch) {
+  const auto data = data_of(GetParam(), 100);
+  const auto model = build(mirrored(3, "fused", "cpu"), GetParam().recipe);
+  model->fit(data, {.global_batch = 32});
+  const Logs logs = model->evaluate(data, {.global_batch = 100});
+  const auto predictions = model->predict(data, 100).values;
+  for (const int batch : {1, 2, 7, 33, 64, 1000}) {
+    EXPECT_TRUE(same_bits(model->evaluate(data, {.global_batch = batch}), logs)) << batch;
+    EXPECT_TRUE(same_bits(model->predict(data, batch).values, predictions)) << batch;
+  }
+}
+
+/// Wants batches, and does nothing with them.
+class Onlooker final : public Callback {
+ public:
+  bool wants_batches() const override { return true; }
+};
+
+TEST_P(SameBits, WhateverTheStepsPerExecution) {
+  const auto data = data_of(GetParam(), 67);
+  const auto run = [&](int steps, bool callbacks) {
+    const auto model = build(mirrored(2, "fused", "cpu"), GetParam().recipe);
+    FitOptions options{.epochs = 3, .global_batch = 7, .validation = data, .steps_per_execution = steps};
+    if (callbacks) options.callbacks = {std::make_shared<Onlooker>()};
+    const History history = model->fit(data, options);
+    return std::pair(history.values, model->weights());
+  };
+  const auto plain = run(1, false);
+  for (const int steps : {1, 2, 3, 100}) {
+    const auto other = run(steps, true);
+    EXPECT_TRUE(same_bits(other.second, plain.second)) << steps;
+    EXPECT_EQ(other.first, plain.first) << "history at " << steps << " steps an execution";
+  }
+}
+
+TEST_P(SameBits, AreOtherBitsForAnotherSeed) {
+  // So that the comparisons above can fail at all.
+  auto other = GetParam().recipe;
+  other.seed = 2;
+  const auto data = data_of(GetParam(), 40);
+  const Trajectory a = train(OneDevice(), GetParam().recipe, data, 8), b = train(OneDevice(), other, data, 8);
+  EXPECT_FALSE(same_bits(a.arenas.back(), b.arenas.back()));
+  EXPECT_FALSE(same_bits(a.predictions, b.predictions));
+  EXPECT_FALSE(same_bits(a.losses[0], b.losses[0]));
+  EXPECT_FALSE(same_bits(a.arenas[0], a.arenas[1])) << "a step changes something";
+}
+
+TEST_P(SameBits, PaddingStaysZero) {
+  const auto data = data_of(GetParam(), 67);
+  for (const char* reducer : {"fused", "replicated"}) {
+    for (const char* backend : {"cpu", "reference"}) {
+      const auto model = build(mirrored(3, reducer, backend), GetParam().recipe);
+      model->fit(data, {.epochs = 4, .global_batch = 16});
+      const ParameterLayout& layout = model->network().parameters();
+      for (int r = 0; r < 3; ++r) {
+        const auto arena = model->session().arena(r);
+        std::vector<float> cleared(arena.begin(), arena.end());
+        // Writing 0 to every element leaves what is in the padding.
+        auto zeros = layout.pack(cleared);
+        for (NamedArray& array : zeros) array.values.assign(array.values.size(), 0.0F);
+        layout.unpack(zeros, cleared);
+        EXPECT_EQ(cleared, std::vector<float>(cleared.size(), 0.0F)) << reducer << " " << backend;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mirrorscale::strategies

@@ -1,0 +1,120 @@
+#pragma once
+#include "tests/strategies/support/data.h"
+#include "tests/strategies/support/recipe.h"
+
+#include <string>
+#include <vector>
+
+namespace mirrorscale::strategies::testing {
+
+/// A small net with data that fit it.
+struct NetCase {
+  std::string name;
+  Recipe recipe;
+  DataShape data;  // all but the rows
+};
+
+/// Every optimizer, activation, loss and penalty, nets with odd widths, with and without biases and sample
+/// weights.
+inline std::vector<NetCase> net_cases() {
+  const auto optimizer = [](const char* name) { return [name] { return make_optimizer(name); }; };
+  const auto plain = [](std::vector<std::pair<int, std::string>> layers) {
+    return [layers] {
+      std::vector<LayerPtr> made;
+      for (const auto& [units, function] : layers) {
+        made.push_back(units > 0 ? dense(units, function) : activation(function));
+      }
+      return made;
+    };
+  };
+  const auto penalised = [](const char* function, int outputs, const char* last) {
+    return [=] {
+      return std::vector<LayerPtr>{
+          dense(9, DenseOptions{.activation = function,
+                                .kernel_penalty = {.l1 = 0.001F, .l2 = 0.01F},
+                                .bias_penalty = {.l2 = 0.02F}}),
+          dense(18, DenseOptions{.activation = function, .use_bias = false}),
+          dense(outputs, DenseOptions{.activation = last, .kernel_penalty = {.l1 = 0.002F}})};
+    };
+  };
+  return {
+      {"relu_logits_sgd",
+       {.features = 7,
+        .layers = plain({{19, "relu"}, {5, "linear"}}),
+        .optimizer = optimizer("sgd:0.1"),
+        .loss = make_loss("sparse_categorical_crossentropy_from_logits"),
+        .metrics = {"accuracy"}},
+       {.features = 7, .classes = 5}},
+      {"gelu_softmax_adam_weighted",
+       {.features = 7,
+        .layers = plain({{17, "gelu"}, {5, "softmax"}}),
+        .optimizer = optimizer("adam:0.01"),
+        .loss = make_loss("sparse_categorical_crossentropy"),
+        .metrics = {"sparse_categorical_accuracy"}},
+       {.features = 7, .classes = 5, .weighted = true}},
+      {"tanh_mse_momentum",
+       {.features = 33,
+        .layers = plain({{5, "tanh"}, {3, "linear"}}),
+        .optimizer = optimizer("momentum:0.05"),
+        .loss = make_loss("mse"),
+        .metrics = {"mae"}},
+       {.features = 33, .target_columns = 3}},
+      {"sigmoid_mae_nesterov_weighted",
+       {.features = 3,
+        .layers = plain({{5, "sigmoid"}, {17, "sigmoid"}, {1, "linear"}}),
+        .optimizer = optimizer("nesterov:0.05"),
+        .loss = make_loss("mae"),
+        .metrics = {"mse", "mae"}},
+       {.features = 3, .target_columns = 1, .weighted = true}},
+      {"sigmoid_binary_adamw",
+       {.features = 5,
+        .layers = plain({{4, "tanh"}, {2, "sigmoid"}}),
+        .optimizer = optimizer("adamw:0.01"),
+        .loss = make_loss("binary_crossentropy"),
+        .metrics = {"binary_accuracy"}},
+       {.features = 5, .target_columns = 2, .zero_or_one = true}},
+      {"binary_logits_penalties_adam",
+       {.features = 5,
+        .layers = penalised("gelu", 1, "linear"),
+        .optimizer = optimizer("adam:0.01"),
+        .loss = make_loss("binary_crossentropy_from_logits"),
+        .metrics = {"accuracy"}},
+       {.features = 5, .target_columns = 1, .weighted = true, .zero_or_one = true}},
+      {"penalties_sgd_without_bias",
+       {.features = 16,
+        .layers = penalised("sigmoid", 2, "tanh"),
+        .optimizer = optimizer("sgd:0.1"),
+        .loss = make_loss("mse")},
+       {.features = 16, .target_columns = 2}},
+      {"activation_layers_adamw",
+       {.features = 6,
+        .layers =
+            plain({{0, "tanh"}, {8, "linear"}, {0, "gelu"}, {0, "relu"}, {4, "linear"}, {0, "softmax"}}),
+        .optimizer = optimizer("adamw:0.01"),
+        .loss = make_loss("sparse_categorical_crossentropy"),
+        .metrics = {"accuracy"}},
+       {.features = 6, .classes = 4}},
+      {"wide_adamw",  // slices of many chunks, cut anywhere
+       {.features = 40,
+        .layers = plain({{70, "relu"}, {50, "tanh"}, {10, "linear"}}),
+        .optimizer = optimizer("adamw:0.01"),
+        .loss = make_loss("sparse_categorical_crossentropy_from_logits"),
+        .metrics = {"accuracy"}},
+       {.features = 40, .classes = 10}},
+      {"softmax_inside_momentum",
+       {.features = 6,
+        .layers = plain({{18, "softmax"}, {3, "relu"}, {2, "linear"}}),
+        .optimizer = optimizer("momentum:0.1"),
+        .loss = make_loss("mse"),
+        .metrics = {"mse"}},
+       {.features = 6, .target_columns = 2}},
+  };
+}
+
+inline DatasetPtr data_of(const NetCase& net, int rows) {
+  DataShape shape = net.data;
+  shape.rows = rows;
+  return random_data(shape);
+}
+
+}  // namespace mirrorscale::strategies::testing
