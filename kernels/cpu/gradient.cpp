@@ -83,7 +83,8 @@ void gradient_panel(const Gradient& g, int ip, int op) {
 template <int kShard>
 void wide_gradient(const Gradient& g) {
   const int all = panels(g.dw.columns);
-  const int group = std::clamp(kGroupFloats / (kPanel * std::max(1, g.x.rows)), kWide, all);
+  const int fit = kGroupFloats / (kPanel * std::max(1, g.x.rows));
+  const int group = std::max(1, fit / kWide) * kWide;
   for (int o0 = 0; o0 < all; o0 += group) {
     const int o1 = std::min(all, o0 + group);
     for (int ip = 0; ip < panels(g.dw.rows); ++ip) {
