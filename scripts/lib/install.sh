@@ -65,50 +65,58 @@ reasons_of() {
 }
 
 ensure_packages() {
-  local -a missing=() needed=() wanted=() install=() unavailable=() sudo=()
-  local requirement name prefix purposes="$*"
+  local -a missing=() needed=() sudo=()
+  local requirement prefix
   if ! command -v dpkg-query >/dev/null 2>&1; then
     warn "this is no Debian or Ubuntu; needed: $(names_for "$@")"
     [[ ${INSTALL:-yes} == no ]] || cannot "packages can't be installed here; install their like and add --no-install"
     return 0
   fi
-  # shellcheck disable=SC2086
-  mapfile -t missing < <(missing_requirements $purposes)
+  mapfile -t missing < <(missing_requirements "$@")
   for requirement in "${missing[@]}"; do
-    if [[ $requirement == \?* ]]; then wanted+=("$requirement"); else needed+=("$requirement"); fi
+    [[ $requirement == \?* ]] || needed+=("$requirement")
   done
   if [[ ${#missing[@]} == 0 ]]; then
     say "packages: nothing is missing ($(reasons_of "$@"))"
-    return 0
-  fi
-  if [[ ${INSTALL:-yes} == no ]]; then
-    for requirement in "${missing[@]}"; do
-      warn "missing, and left so by --no-install: $(first_name "$requirement")"
-    done
-    return 0
-  fi
-  if ! prefix="$(root_prefix)"; then
+  elif [[ ${INSTALL:-yes} == no ]]; then
+    warn "missing, and left so by --no-install: $(first_names "${missing[@]}")"
+  elif prefix="$(root_prefix)"; then
+    [[ -z $prefix ]] || sudo=("$prefix")
+    if lists_need_refreshing "${#needed[@]}" "${missing[@]}"; then refresh_lists; fi
+    install_requirements "$@"
+  elif [[ ${#needed[@]} == 0 ]]; then
+    warn "going on without what is wanted but not needed: $(first_names "${missing[@]}")"
+  else
     cannot "packages are missing, and this user is neither root nor may use sudo. As root, run:
   apt-get update && apt-get install --no-install-recommends $(first_names "${missing[@]}")
 then start this script again; or start it with --no-install"
   fi
-  [[ -z $prefix ]] || sudo=("$prefix")
-  if lists_need_refreshing "${#needed[@]}" "${missing[@]}"; then refresh_lists; fi
-  for requirement in "${needed[@]}" "${wanted[@]}"; do
-    name="$(offered "$requirement")"
-    if [[ -n $name ]]; then
-      install+=("$name")
-    elif [[ $requirement == \?* ]]; then
-      warn "$(first_name "$requirement") is not offered here; going on without it"
-    else
-      unavailable+=("$(first_name "$requirement")")
-    fi
+}
+
+# Installs what these purposes lack, and says for which purpose first.
+install_requirements() {
+  local -a install=() unavailable=() names=()
+  local purpose requirement name
+  for purpose in "$@"; do
+    names=()
+    while read -r requirement; do
+      name="$(offered "$requirement")"
+      if [[ -n $name ]]; then
+        names+=("$name")
+      elif [[ $requirement == \?* ]]; then
+        warn "$(first_name "$requirement") is not offered here; going on without it"
+      else
+        unavailable+=("$(first_name "$requirement")")
+      fi
+    done < <(missing_requirements "$purpose")
+    [[ ${#names[@]} == 0 ]] || say "packages: missing $(package_reason "$purpose"): ${names[*]}"
+    install+=("${names[@]}")
   done
   if [[ ${#unavailable[@]} != 0 ]]; then
     cannot "not offered by this system's package sources: ${unavailable[*]} (on Ubuntu, enable 'universe')"
   fi
   [[ ${#install[@]} != 0 ]] || return 0
-  say "packages: installing ${install[*]} ($(reasons_of "$@"))"
+  say "packages: installing them with apt-get install --no-install-recommends"
   if ! succeeds apt_install "${install[@]}"; then
     # Old lists name versions that the servers no longer hold.
     refresh_lists
@@ -149,7 +157,9 @@ all_offered() {
 first_name() { names_of "$1" | awk '{print $1}'; }
 first_names() {
   local requirement
-  for requirement in "$@"; do printf '%s ' "$(first_name "$requirement")"; done
+  local names=""
+  for requirement in "$@"; do names+="${names:+ }$(first_name "$requirement")"; done
+  echo "$names"
 }
 names_for() {
   local purpose requirement

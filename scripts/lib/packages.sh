@@ -10,9 +10,9 @@ package_reason() {
   case "$1" in
     build) echo "to build" ;;
     test) echo "to run the tests" ;;
-    data) echo "the Fashion-MNIST images" ;;
+    data) echo "to train on Fashion-MNIST" ;;
     reports) echo "to draw reports" ;;
-    peers) echo "other libraries that the kernel benchmark compares with" ;;
+    peers) echo "to compare our kernels with other libraries" ;;
     lint) echo "to check format and code" ;;
     docs) echo "to make the API pages" ;;
   esac

@@ -75,7 +75,8 @@ def test_exactly_what_is_missing_is_named_and_installed(machine):
     machine.lacks("libhwy-dev", "python3-pytest")
     run = machine.run("test.sh")
     assert run.returncode == 0, run.stderr
-    assert "installing libhwy-dev python3-pytest (to build, to run the tests" in run.stdout
+    assert "missing to build: libhwy-dev\n" in run.stdout
+    assert "missing to run the tests: python3-pytest\n" in run.stdout
     (install,) = machine.calls("apt-get")
     assert install.endswith("install -y --no-install-recommends libhwy-dev python3-pytest")
 
@@ -93,7 +94,7 @@ def test_a_command_from_elsewhere_counts(machine):
     assert machine.calls("apt-get") == []
     (machine.bin / "g++").unlink()
     run = machine.run("test.sh")
-    assert "installing g++ (" in run.stdout
+    assert "missing to build: g++\n" in run.stdout
 
 
 def test_a_fresh_machine_gets_its_lists_first(machine):
@@ -140,6 +141,15 @@ def test_neither_root_nor_sudo_is_told_what_to_run(machine, script):
 def test_a_user_without_root_needs_none_when_nothing_is_missing(machine):
     machine.as_user()
     assert machine.run("test.sh").returncode == 0
+
+
+def test_a_user_without_root_does_without_what_is_only_wanted(machine):
+    machine.as_user()
+    machine.lacks("libdnnl-dev")
+    run = machine.run("test.sh")
+    assert run.returncode == 0
+    assert "going on without what is wanted but not needed: libdnnl-dev\n" in run.stderr
+    assert machine.calls("apt-get") == []
 
 
 def test_sudo_is_used_where_it_does_not_ask(machine):
