@@ -157,9 +157,9 @@ all_offered() {
 first_name() { names_of "$1" | awk '{print $1}'; }
 first_names() {
   local requirement
-  local names=""
-  for requirement in "$@"; do names+="${names:+ }$(first_name "$requirement")"; done
-  echo "$names"
+  local joined=""
+  for requirement in "$@"; do joined+="${joined:+ }$(first_name "$requirement")"; done
+  echo "$joined"
 }
 names_for() {
   local purpose requirement
