@@ -36,6 +36,7 @@ nlohmann-json3-dev
 libtomlplusplus-dev
 libfmt-dev
 zlib1g-dev
+libzip-dev
 libbenchmark-dev
 libgtest-dev
 EOF

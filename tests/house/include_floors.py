@@ -54,6 +54,7 @@ THIRD_PARTIES = {
     "nccl": ["strategies/comm/nccl"],
     "mpi.h": ["strategies/comm/mpi"],
     "zlib.h": ["strategies/input"],
+    "zip.h": ["strategies/input"],
     "Python.h": [],
 }
 
