@@ -57,6 +57,7 @@ EOF
     peers)
       cat <<'EOF'
 ? libdnnl-dev
+? ocl-icd-opencl-dev
 ? libopenblas-dev
 ? libblis-serial-dev
 EOF
