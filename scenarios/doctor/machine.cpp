@@ -17,11 +17,11 @@ std::string counted(std::int64_t count, const std::string& what) {
 }
 
 Finding cores_of(const Topology& machine) {
-  Finding cores{"cores",
-                counted(machine.allowed_cores, "core") + " with " +
-                    counted(static_cast<std::int64_t>(machine.allowed_pus.size()), "hardware thread") +
-                    " for this process, of " + std::to_string(machine.machine_cores) + " and " +
-                    std::to_string(machine.machine_pus) + " in " + counted(machine.packages, "package")};
+  const auto threads = static_cast<std::int64_t>(machine.allowed_pus.size());
+  Finding cores{"cores", std::to_string(machine.allowed_cores) + " of " +
+                             std::to_string(machine.machine_cores) + ", with " + std::to_string(threads) +
+                             " of " + counted(machine.machine_pus, "hardware thread") + ", in " +
+                             counted(machine.packages, "package")};
   if (machine.cpu_quota_cores > 0 && machine.cpu_quota_cores < machine.allowed_cores) {
     cores.state = FindingState::kNote;
     cores.text += "; the control group grants the time of " + std::to_string(machine.cpu_quota_cores);

@@ -29,8 +29,7 @@ LessonResult before_after(const LessonOptions& options) {
       harness::check_equal_bits("ONE", "loss of every epoch", one.losses(), many.losses()),
       harness::check_equal_bits("ONE", "accuracy of every epoch", one.accuracies(), many.accuracies()),
       harness::check_equal_bits("ONE", "weights after training", one.weights(), many.weights()),
-      judge_faster(text("%d devices against one", devices), many.rows_per_s(), one.rows_per_s(), devices,
-                   options)};
+      judge_faster(text("%d devices against one", devices), many, one, options)};
   return result;
 }
 

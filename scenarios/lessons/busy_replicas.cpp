@@ -1,5 +1,4 @@
 #include "harness/check/shards.h"
-#include "scenarios/commands/devices.h"
 #include "scenarios/lessons/lessons.h"
 #include "scenarios/lessons/material.h"
 #include "strategies/input/shuffler.h"
@@ -10,8 +9,8 @@
 namespace mirrorscale::scenarios {
 namespace {
 
-constexpr int kBatch = 512, kQuickBatch = 64;
-constexpr std::int64_t kRows = 12000, kQuickRows = 512;
+constexpr int kBatch = 512, kQuickBatch = 256;
+constexpr std::int64_t kRows = 12000, kQuickRows = 4096;
 constexpr double kMostOfThem = 0.75;  // of the steps: the system may take a core away for one
 constexpr double kLeastBusy = 0.25;   // of a replica's time spent computing; the rest it waits for others
 
@@ -84,11 +83,10 @@ harness::Verdict judge_shares(const RowCount& rows, int replicas, std::size_t st
       "SHD", text("in each of %zu steps every replica had its share, and no row went missing", steps));
 }
 
-harness::Verdict judge_together(const strategies::Timeline& timeline, int devices) {
+harness::Verdict judge_together(const strategies::Timeline& timeline, int devices,
+                                const std::string& unfair) {
   if (devices == 1) return harness::skipped("TOGETHER", "one replica is always alone");
-  if (const std::string note = oversubscription_note(devices); !note.empty()) {
-    return harness::skipped("TOGETHER", note);
-  }
+  if (!unfair.empty()) return harness::skipped("TOGETHER", unfair);
   std::size_t overlapping = 0;
   double sum = 0;
   for (std::size_t s = 0; s < timeline.steps(); ++s) {
@@ -105,10 +103,9 @@ harness::Verdict judge_together(const strategies::Timeline& timeline, int device
                                                                  : harness::failed("TOGETHER", evidence);
 }
 
-harness::Verdict judge_idle(const strategies::Timeline& timeline, const strategies::Strategy& strategy) {
-  if (const std::string note = oversubscription_note(strategy.replicas()); !note.empty()) {
-    return harness::skipped("IDLE", note);
-  }
+harness::Verdict judge_idle(const strategies::Timeline& timeline, const strategies::Strategy& strategy,
+                            const std::string& unfair) {
+  if (!unfair.empty()) return harness::skipped("IDLE", unfair);
   int least = 0;
   for (int r = 1; r < timeline.replicas(); ++r) {
     if (busy(timeline, r) < busy(timeline, least)) least = r;
@@ -139,7 +136,8 @@ LessonResult busy_replicas(const LessonOptions& options) {
   session.set_observer(&rows);
   session.train(order, 0, 1);  // touches all memory for the first time: not timed
   strategies::Timeline timeline(devices, static_cast<std::size_t>(steps - 1));
-  session.train(order, 1, steps - 1, &timeline);
+  const double waited =
+      time_without_core(trial.model().strategy(), [&] { session.train(order, 1, steps - 1, &timeline); });
   session.set_observer(nullptr);
 
   LessonResult result;
@@ -151,8 +149,10 @@ LessonResult busy_replicas(const LessonOptions& options) {
                                 100 * static_cast<double>(rows.total(r)) / all, static_cast<long long>(steps),
                                 100 * busy(timeline, r)));
   }
+  const std::string unfair = why_not_timed(devices, waited);
   result.verdicts = {judge_shares(rows, devices, static_cast<std::size_t>(steps), batch),
-                     judge_together(timeline, devices), judge_idle(timeline, trial.model().strategy())};
+                     judge_together(timeline, devices, unfair),
+                     judge_idle(timeline, trial.model().strategy(), unfair)};
   return result;
 }
 

@@ -5,7 +5,7 @@
 #include "strategies/input/dataset.h"
 
 #include <cstdarg>
-#include <span>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +27,13 @@ Material material(const LessonOptions& options, std::int64_t rows, std::int64_t 
 /// OneDevice for 1, else Mirrored, on cpu devices.
 strategies::Strategy on_devices(int devices);
 
+/// Runs `work`, which keeps the replicas busy. Returns the part of its time for which a replica was ready to
+/// run and had no core (the largest over replicas): other programs had it.
+double time_without_core(const strategies::Strategy& strategy, const std::function<void()>& work);
+
+/// Why times taken here say nothing about the engine: too few cores, or busy ones. Empty when they do.
+std::string why_not_timed(int devices, double time_without_core);
+
 /// One training, run epoch by epoch, so that several can take turns and what disturbs the machine hits all.
 class Trial {
  public:
@@ -40,6 +47,8 @@ class Trial {
   const std::vector<double>& losses() const { return losses_; }
   const std::vector<double>& accuracies() const { return accuracies_; }
   const std::vector<double>& rows_per_s() const { return rows_per_s_; }
+  /// See time_without_core; mean over epochs.
+  double without_core() const;
   double test_accuracy() { return model_.evaluate(data_.test).at(kAccuracy); }
   /// All weights of replica 0, parameter after parameter.
   std::vector<float> weights() const;
@@ -55,14 +64,13 @@ class Trial {
   int slots_;  // of the optimizer
   strategies::Model model_;
   strategies::FitOptions fit_;
-  std::vector<double> losses_, accuracies_, rows_per_s_;
+  std::vector<double> losses_, accuracies_, rows_per_s_, without_core_;
 };
 
-/// Whether throughput `after` is above `before`, slice by slice in pairs: passed when the interval of the
-/// ratio lies above 1, failed when below; skipped when it holds 1, or when speed says nothing here (quick, or
-/// too few cores).
-harness::Verdict judge_faster(const std::string& what, std::span<const double> after,
-                              std::span<const double> before, int devices, const LessonOptions& options);
+/// Whether throughput of `after` is above that of `before`, epoch by epoch in pairs: passed when the interval
+/// of the ratio lies above 1, failed when below; skipped when it holds 1, or when speed says nothing here.
+harness::Verdict judge_faster(const std::string& what, const Trial& after, const Trial& before,
+                              const LessonOptions& options);
 
 /// printf into a string.
 [[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...);

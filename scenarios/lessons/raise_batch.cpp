@@ -48,7 +48,7 @@ LessonResult raise_batch(const LessonOptions& options) {
                                                alone_accuracy, raised_accuracy),
                      judge_memory(before, raised),
                      judge_faster(text("%d devices with %d x the batch against one", devices, devices),
-                                  raised.rows_per_s(), before.rows_per_s(), devices, options)};
+                                  raised, before, options)};
   return result;
 }
 
