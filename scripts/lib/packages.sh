@@ -39,6 +39,7 @@ zlib1g-dev
 libzip-dev
 libbenchmark-dev
 libgtest-dev
+libgmock-dev
 EOF
       ;;
     test)
