@@ -1,3 +1,4 @@
+#include "strategies/comm/failure.h"
 #include "strategies/input/data_error.h"
 #include "tests/strategies/support/bits.h"
 #include "tests/strategies/support/data.h"
@@ -6,6 +7,8 @@
 #include "tests/strategies/support/toy_parts.h"
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <gtest/gtest.h>
 #include <memory>
 #include <stdexcept>
@@ -207,6 +210,44 @@ TEST(FitErrors, AReplicaThatFailsInAStepIsNamedAndTheModelStaysUsable) {
     EXPECT_EQ(model->fit(data, {.global_batch = 4}).epochs, 1);
     EXPECT_EQ(model->steps(), 13);
   }
+}
+
+/// The replica that holds row 0 waits in its first step until it is released.
+class StuckLoss final : public Loss {
+ public:
+  std::string name() const override { return "stuck"; }
+  void check(int, const TargetShape&) const override {}
+  void compute(kernels::Backend&, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
+               kernels::Column loss) const override {
+    if (t.values.at(0, 0) == 0) {
+      release.get_future().wait();
+      left.set_value_at_thread_exit();
+    }
+    for (int r = 0; r < y.rows; ++r) {
+      if (gradient) gradient.at(r, 0) = 1;
+      if (loss) loss[r] = 1;
+    }
+  }
+  mutable std::promise<void> release, left;
+};
+
+TEST(FitErrors, AReplicaThatIsStuckIsNamedAndNothingHangs) {
+  const auto loss = std::make_shared<StuckLoss>();
+  Recipe recipe;
+  recipe.layers = [] { return testing::line(0); };
+  recipe.loss = loss;
+  StrategyOptions options;
+  options.team.limit = std::chrono::milliseconds(200);
+  auto model = build(Mirrored(3, options), recipe);
+  expect_throw<RankLost>(
+      [&] {
+        model->fit(points({0, 1, 2}, {0, 1, 2}), {.global_batch = 3, .shuffle = false});
+      },
+      {"rank 0 did not come back", "rank 0 did not arrive at 'gradients ready'"});
+  expect_throw<RankLost>([&] { model->predict(points({0}, {0})); }, {"make a new team"});
+  model.reset();  // what the stuck replica works on lives on with it
+  loss->release.set_value();
+  loss->left.get_future().wait();
 }
 
 TEST(FitErrors, CompilingAgainStartsAnew) {

@@ -82,6 +82,18 @@ TEST(ModelAveraging, ComesOutTheSameFromTheSameSeed) {
   EXPECT_NE(run(1), run(2));
 }
 
+TEST(ModelAveraging, GoesOnFromTheAveragedWeights) {
+  // Setting the weights to what they are changes nothing: everything that is derived from them was averaged
+  // too.
+  const auto whole = build(ModelAveraging(device_names(3)), classifier("sgd:0.1"));
+  whole->fit(data(), {.epochs = 2, .global_batch = 16});
+  const auto paused = build(ModelAveraging(device_names(3)), classifier("sgd:0.1"));
+  paused->fit(data(), {.epochs = 1, .global_batch = 16});
+  paused->set_weights(paused->weights());
+  paused->fit(data(), {.epochs = 1, .global_batch = 16, .initial_epoch = 1});
+  EXPECT_TRUE(same_bits(whole->weights(), paused->weights()));
+}
+
 TEST(ModelAveraging, OfOneReplicaIsOneDevice) {
   for (const char* optimizer : {"sgd:0.1", "nesterov:0.1", "adam:0.01", "adamw:0.01"}) {
     for (const int batch : {7, 33, 100}) {

@@ -5,6 +5,7 @@
 #include "tests/strategies/support/data.h"
 #include "tests/strategies/support/expect_throw.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
@@ -127,20 +128,28 @@ TEST(AllGather, TakesRanksThatHaveNothing) {
   EXPECT_EQ(all, everywhere(3, {5, 5}));
 }
 
-TEST(AllGather, RefusesAWrongRoomOnAnyRank) {
+TEST(AllGather, AllRanksRefuseTogetherAWrongRoomOnAnyRank) {
+  // Nobody may read what a refusing rank is about to give back to the system: all must refuse before they
+  // read.
   DeviceTeam team(3);
+  std::atomic<int> refused = 0;
   for (int repeat = 0; repeat < 20; ++repeat) {
     expect_throw<std::invalid_argument>(
         [&] {
-          team.run([](Communicator& seat) {
-            // The others must not read what the refusing rank is about to give back to the system.
+          team.run([&](Communicator& seat) {
             const std::vector<float> mine(20000, 1.0F);
             std::vector<float> all(seat.rank() == 1 ? 3U : 60000U);
-            seat.all_gather(mine, all);
+            try {
+              seat.all_gather(mine, all);
+            } catch (const std::invalid_argument&) {
+              ++refused;
+              throw;
+            }
           });
         },
-        {"[all_gather]", "room for 3", "60000"});
+        {"[all_gather]", "rank 1", "room for 3", "60000"});
   }
+  EXPECT_EQ(refused, 3 * 20);
 }
 
 /// The whole tree over `leaves`, as docs/exact.md defines it: a node without a right child is its left child.

@@ -58,7 +58,7 @@ TEST(DeviceTeam, RefusesNoRanks) {
 }
 
 TEST(DeviceTeam, ARankThatThrowsFreesTheOthersAndIsNamed) {
-  DeviceTeam team(4);
+  DeviceTeam team(4, {.limit = 20s});  // never waited for
   for (int culprit = 0; culprit < 4; ++culprit) {
     std::atomic<int> freed = 0;
     expect_throw<std::runtime_error>(

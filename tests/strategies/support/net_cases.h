@@ -2,6 +2,7 @@
 #include "tests/strategies/support/data.h"
 #include "tests/strategies/support/recipe.h"
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ struct NetCase {
   Recipe recipe;
   DataShape data;  // all but the rows
 };
+
+inline void PrintTo(const NetCase& net, std::ostream* out) {
+  *out << net.name;
+}
 
 /// Every optimizer, activation, loss and penalty, nets with odd widths, with and without biases and sample
 /// weights.
