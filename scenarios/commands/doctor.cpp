@@ -11,16 +11,18 @@ namespace mirrorscale::scenarios {
 
 void add_doctor(CLI::App& app, CommandContext& context) {
   struct Options {
-    bool json = false;
+    bool json = false, no_speed = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "doctor", "What this machine has, how many devices make sense, what is missing and how to get it");
   command->add_flag("--json", options->json, "The same as one JSON object");
+  command->add_flag("--no-speed", options->no_speed, "Measure nothing");
   command->footer("Exit status: 0 when the cpu backend works, 3 when it doesn't.");
   command->callback([options, &context] {
-    const std::vector<FindingSection> sections{examine_machine(), examine_engine(), measure_speed(),
-                                               examine_software()};
+    std::vector<FindingSection> sections{examine_machine(), examine_engine()};
+    if (!options->no_speed) sections.push_back(measure_speed());
+    sections.push_back(examine_software());
     std::fputs((options->json ? to_json(sections) : to_text(sections)).c_str(), stdout);
     context.status = any_broken(sections) ? kCouldNotRun : kGood;
   });

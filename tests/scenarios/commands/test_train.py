@@ -1,0 +1,145 @@
+"""Training through the command line: the same bits on any number of devices, instruction set, backend and reduction."""
+
+import functools
+import re
+
+import pytest
+from command_line import SMALL, cpu_targets, epochs, good, weight_hash
+
+# What any correct machine ends with. Made by this command; the reference backend's plain loops agree (below).
+GOLDEN_HASH = "1f50d11708811c20"
+
+
+@functools.cache
+def one_device() -> str:
+    return good(*SMALL)
+
+
+def test_prints_what_people_expect():
+    output = one_device()
+    line = r"epoch {}/2 - [\d.]+ m?u?s - \d+ samples/s - loss \d\.\d{{4}} - accuracy 0\.\d{{4}}"
+    line += r" - val_loss \d\.\d{{4}} - val_accuracy 0\.\d{{4}}"
+    for epoch in (1, 2):
+        assert re.search(line.format(epoch), output), output
+    assert re.search(r"^test: loss \d\.\d{4} - accuracy 0\.\d{4}$", output, re.MULTILINE), output
+    assert "mlp-small on clusters, 200 training rows, 100 test rows" in output
+    assert weight_hash(output) == GOLDEN_HASH
+
+
+@pytest.mark.parametrize("devices", [1, 2, 3, 4, 5, 8])
+def test_devices_do_not_change_a_bit(devices):
+    output = good(*SMALL, "--devices", devices)
+    assert weight_hash(output) == GOLDEN_HASH
+    assert epochs(output) == epochs(one_device())
+
+
+def test_devices_by_name():
+    output = good(*SMALL, "--devices", "cpu:5,cpu:2")
+    assert "mirrored(cpu:5, cpu:2)" in output
+    assert weight_hash(output) == GOLDEN_HASH
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+def test_the_reference_backend_says_the_same(devices):
+    output = good(*SMALL, "--backend", "reference", "--devices", devices)
+    assert "(reference:0" in output
+    assert weight_hash(output) == GOLDEN_HASH
+
+
+def test_instruction_sets_do_not_change_a_bit():
+    targets = cpu_targets()
+    assert targets, "the list names no instruction set"
+    for target in targets:
+        assert (
+            weight_hash(good(*SMALL, "--devices", 2, MIRRORSCALE_CPU_TARGET=target)) == GOLDEN_HASH
+        ), target
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+def test_the_replicated_reduction_gives_the_same(devices):
+    assert (
+        weight_hash(good(*SMALL, "--devices", devices, "--reduction", "replicated")) == GOLDEN_HASH
+    )
+
+
+@pytest.mark.parametrize(
+    "option", ["--seed=2", "--optimizer=sgd:0.1", "--global-batch=47", "--epochs=1"]
+)
+def test_what_must_change_the_weights_does(option):
+    name = option.split("=")[0]
+    rest = [*SMALL]
+    if name in rest:
+        del rest[rest.index(name) : rest.index(name) + 2]
+    assert weight_hash(good(*rest, option)) != GOLDEN_HASH
+
+
+@pytest.mark.parametrize("workload", ["binary", "mlp-small", "regression"])
+def test_workloads_learn_on_their_own_data(workload):
+    lines = epochs(good("train", "--workload", workload, "--epochs", 4, "--devices", 2))
+    losses = [float(re.match(r"loss ([\d.]+)", line)[1]) for line in lines]
+    assert losses[-1] < 0.8 * losses[0], lines
+
+
+@pytest.mark.parametrize("workload", ["mlp", "softmax-regression"])
+def test_workloads_of_pictures_train_on_the_twin(workload):
+    arguments = [
+        "train",
+        "--workload",
+        workload,
+        "--data",
+        "fashion-twin",
+        "--epochs",
+        1,
+        "--limit-rows",
+        96,
+    ]
+    hashes = {
+        weight_hash(good(*arguments, "--limit-test-rows", 32, "--devices", devices))
+        for devices in (1, 3)
+    }
+    assert len(hashes) == 1
+
+
+def test_predictions_are_written_in_input_order(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    made = []
+    for devices in (1, 3):
+        file = tmp_path / f"{devices}.npy"
+        good(*SMALL, "--devices", devices, "--predict", file)
+        made.append(numpy.load(file))
+    assert made[0].shape == (100, 10) and made[0].dtype == numpy.float32
+    assert (made[0] == made[1]).all()
+
+
+def test_more_devices_than_cores_are_said_so():
+    output = good(*SMALL, "--devices", 64)
+    assert "oversubscribed" in output and weight_hash(output) == GOLDEN_HASH
+    assert "oversubscribed" not in one_device()
+
+
+def test_arrays_of_ones_own(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    random = numpy.random.default_rng(1)
+    x = random.standard_normal((90, 5)).astype("float32")
+    y = (x[:, 0] > 0).astype("int64")
+    numpy.savez(tmp_path / "own.npz", x_train=x[:60], y_train=y[:60], x_test=x[60:], y_test=y[60:])
+    numpy.save(tmp_path / "x.npy", x)
+    numpy.save(tmp_path / "y.npy", y)
+    both = good("train", "--workload", "mlp-small", "--data", tmp_path / "own.npz", "--epochs", 2)
+    assert "60 training rows, 30 test rows" in both and "test: loss" in both
+    pair = good(
+        "train",
+        "--workload",
+        "mlp-small",
+        "--data",
+        f"{tmp_path}/x.npy,{tmp_path}/y.npy",
+        "--epochs",
+        2,
+    )
+    assert (
+        "90 training rows, 0 test rows" in pair and "val_loss" not in pair and "test:" not in pair
+    )
+
+
+def test_nothing_is_drawn_over_in_a_pipe():
+    assert "\r" not in one_device()
