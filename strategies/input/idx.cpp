@@ -125,7 +125,7 @@ std::vector<T> values_as(const IdxArray& array) {
 std::optional<fs::path> find_file(const fs::path& folder, const std::string& name) {
   for (const char* ending : {"", ".gz"}) {
     std::error_code failed;
-    if (const fs::path file = folder / (name + ending); fs::is_regular_file(file, failed)) return file;
+    if (fs::path file = folder / (name + ending); fs::is_regular_file(file, failed)) return file;
   }
   return std::nullopt;
 }

@@ -42,7 +42,7 @@ int count_roots(int first, int last, int total) {
   // `middle`: the most aligned cut inside. Subtrees before it grow by the bits of the way to it, subtrees
   // after it shrink by the bits of the rest.
   const auto begin = static_cast<unsigned>(first), end = static_cast<unsigned>(last);
-  const int level = std::bit_width(begin ^ end) - 1;
+  const auto level = static_cast<int>(std::bit_width(begin ^ end)) - 1;
   const unsigned middle = (end >> level) << level;
   return std::popcount(middle - begin) + std::popcount(end - middle);
 }
