@@ -10,7 +10,9 @@ namespace mirrorscale::kernels {
 enum class Activation { kLinear, kRelu, kTanh, kSigmoid, kGelu };
 
 /// What f'(z) is computed from: true for kGelu, which needs z itself; the others need y = f(z) only.
-constexpr bool derivative_needs_input(Activation f) { return f == Activation::kGelu; }
+constexpr bool derivative_needs_input(Activation f) {
+  return f == Activation::kGelu;
+}
 
 /// "linear", "relu", "tanh", "sigmoid", "gelu".
 std::string_view to_string(Activation f);

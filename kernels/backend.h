@@ -1,14 +1,14 @@
 #pragma once
+#include "kernels/activation.h"
+#include "kernels/buffer.h"
+#include "kernels/matrix.h"
+#include "kernels/update.h"
+
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "kernels/activation.h"
-#include "kernels/buffer.h"
-#include "kernels/matrix.h"
-#include "kernels/update.h"
 
 namespace mirrorscale::kernels {
 
@@ -22,12 +22,13 @@ struct BackendInfo {
 
 /// The op list: what one device can do, each op declared once. Every op runs on the calling thread and is
 /// finished when it returns. All backends here compute in the `exact` contract: the bits of each result are
-/// defined by docs/exact.md and don't depend on the backend, the instruction set, or which other rows are in the
-/// call. Arguments must have the shapes stated; they are checked where a caller's mistake can reach (see
+/// defined by docs/exact.md and don't depend on the backend, the instruction set, or which other rows are in
+/// the call. Arguments must have the shapes stated; they are checked where a caller's mistake can reach (see
 /// strategies/engine), not in the ops.
 ///
-/// Sums over rows (`shard_rows` = S): one chain in row order inside each micro-shard of S consecutive rows (the
-/// last may be short), then a binary tree over the micro-shards; a node without a right child is its left child.
+/// Sums over rows (`shard_rows` = S): one chain in row order inside each micro-shard of S consecutive rows
+/// (the last may be short), then a binary tree over the micro-shards; a node without a right child is its
+/// left child.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -37,8 +38,8 @@ class Backend {
   virtual void linear(ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y) = 0;
 
   /// dx = (dy · wᵀ) ⊙ f'. dy: [rows, out]  wt: wᵀ [out, in]  dx: [rows, in]. f' is the derivative of the
-  /// activation that made this layer's input, from `saved` [rows, in]: the input itself, or the values before the
-  /// activation where derivative_needs_input(f). `saved` is not read for kLinear.
+  /// activation that made this layer's input, from `saved` [rows, in]: the input itself, or the values before
+  /// the activation where derivative_needs_input(f). `saved` is not read for kLinear.
   virtual void linear_backward_input(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMatrix saved,
                                      Matrix dx) = 0;
 
@@ -48,8 +49,8 @@ class Backend {
   /// sums[c] = sum over rows of x(row, c). x: [rows, columns]; sums: [columns rounded up to 16]
   virtual void sum_rows(ConstMatrix x, int shard_rows, float* sums) = 0;
 
-  /// wt = wᵀ. w: [in, out] with weight_stride; wt: [out, in] with weight_stride. May be called for part of the
-  /// blocks: `first_block` counts 16 x 16 blocks of w in memory order.
+  /// wt = wᵀ. w: [in, out] with weight_stride; wt: [out, in] with weight_stride. May be called for part of
+  /// the blocks: `first_block` counts 16 x 16 blocks of w in memory order.
   virtual void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) = 0;
 
   /// y = f(z). All: [rows, columns]; y may be z.
@@ -64,13 +65,14 @@ class Backend {
 
   // Losses. `weights`: one sample weight per row, or null for 1. loss[row] = weight * loss of the row; the
   // gradient is that of the SUM over rows (the division by the global count comes with the optimizer step).
-  // `gradient` may be empty when only the loss is wanted, and may be the prediction itself. `loss` may be empty.
+  // `gradient` may be empty when only the loss is wanted, and may be the prediction itself. `loss` may be
+  // empty.
 
   /// Sparse cross-entropy from logits: log(sum exp(z - max)) - (z[label] - max). z: [rows, classes]
   virtual void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights,
                                      Matrix gradient, Column loss) = 0;
-  /// Sparse cross-entropy from probabilities: -log(clamp(p[label], 1e-7, 1 - 1e-7)); the gradient is 0 where the
-  /// clamp acts.
+  /// Sparse cross-entropy from probabilities: -log(clamp(p[label], 1e-7, 1 - 1e-7)); the gradient is 0 where
+  /// the clamp acts.
   virtual void sparse_cross_entropy(ConstMatrix probabilities, const int* labels, const float* weights,
                                     Matrix gradient, Column loss) = 0;
   /// Mean over columns of (prediction - target)^2.
@@ -82,8 +84,8 @@ class Backend {
   /// Mean over columns of binary cross-entropy from logits: max(z, 0) - z t + log(1 + exp(-|z|)).
   virtual void binary_cross_entropy_from_logits(ConstMatrix logits, ConstMatrix target, const float* weights,
                                                 Matrix gradient, Column loss) = 0;
-  /// Mean over columns of -(t log p + (1 - t) log(1 - p)), p clamped to [1e-7, 1 - 1e-7]; the gradient is 0 where
-  /// the clamp acts.
+  /// Mean over columns of -(t log p + (1 - t) log(1 - p)), p clamped to [1e-7, 1 - 1e-7]; the gradient is 0
+  /// where the clamp acts.
   virtual void binary_cross_entropy(ConstMatrix probabilities, ConstMatrix target, const float* weights,
                                     Matrix gradient, Column loss) = 0;
 
@@ -101,7 +103,8 @@ class Backend {
   virtual void add(std::size_t count, const float* a, const float* b, float* sum) = 0;
   /// One optimizer step over `count` parameters; `m` may be null when momentum is 0.
   virtual void sgd(std::size_t count, const Sgd& step, const float* gradient, float* w, float* m) = 0;
-  virtual void adam(std::size_t count, const Adam& step, const float* gradient, float* w, float* m, float* v) = 0;
+  virtual void adam(std::size_t count, const Adam& step, const float* gradient, float* w, float* m,
+                    float* v) = 0;
   /// Sum over c of w[c]^2 (or |w[c]|), 16 interleaved chains and a fixed tree: a weight penalty's value.
   virtual float sum_of_squares(std::size_t count, const float* w) = 0;
   virtual float sum_of_magnitudes(std::size_t count, const float* w) = 0;
@@ -112,8 +115,9 @@ class Backend {
 };
 
 /// "cpu" or "reference". Throws std::invalid_argument that lists the names.
-/// The cpu backend's instruction set is the best this processor has, or the one named by MIRRORSCALE_CPU_TARGET
-/// (a name of cpu_targets()); a name that is not there throws std::runtime_error with the list.
+/// The cpu backend's instruction set is the best this processor has, or the one named by
+/// MIRRORSCALE_CPU_TARGET (a name of cpu_targets()); a name that is not there throws std::runtime_error with
+/// the list.
 std::unique_ptr<Backend> make_backend(std::string_view name);
 /// The cpu backend for one instruction set, by a name of cpu_targets().
 std::unique_ptr<Backend> make_cpu_backend(std::string_view target);

@@ -9,13 +9,15 @@ inline constexpr int kPanel = 16;
 inline constexpr int kBlock = kPanel * kPanel;
 
 /// Panels that hold `columns` columns; the last one may be partly used.
-constexpr int panels(int columns) { return (columns + kPanel - 1) / kPanel; }
+constexpr int panels(int columns) {
+  return (columns + kPanel - 1) / kPanel;
+}
 
 /// A borrowed matrix [rows, columns] in panels of 16 columns:
 /// element (r, c) lies at data[(c / 16) * panel_stride + r * 16 + c % 16].
-/// Weights [in, out], activations [batch, features] and gradients all have this layout, so that a training step
-/// packs nothing. Lanes past `columns` in the last panel are padding: they may be read, may be overwritten with
-/// any finite value, and never take part in a result.
+/// Weights [in, out], activations [batch, features] and gradients all have this layout, so that a training
+/// step packs nothing. Lanes past `columns` in the last panel are padding: they may be read, may be
+/// overwritten with any finite value, and never take part in a result.
 template <class T>
 struct BasicMatrix {
   T* data = nullptr;
@@ -32,7 +34,9 @@ struct BasicMatrix {
     return {data + static_cast<std::ptrdiff_t>(first) * kPanel, count, columns, panel_stride};
   }
   explicit operator bool() const { return data != nullptr; }
-  operator BasicMatrix<const T>() const { return {data, rows, columns, panel_stride}; }  // NOLINT: a view of it
+  operator BasicMatrix<const T>() const {
+    return {data, rows, columns, panel_stride};
+  }  // NOLINT: a view of it
 };
 
 template <class T>
@@ -64,8 +68,8 @@ struct Column {
   explicit operator bool() const { return data != nullptr; }
 };
 
-/// Elements from one activation panel to the next. An odd number of cache lines: with a power of two the panels
-/// of one row would fall into a few cache sets only.
+/// Elements from one activation panel to the next. An odd number of cache lines: with a power of two the
+/// panels of one row would fall into a few cache sets only.
 constexpr std::size_t activation_stride(int rows) {
   return static_cast<std::size_t>((rows + 2) | 1) * static_cast<std::size_t>(kPanel);
 }
@@ -74,7 +78,9 @@ constexpr std::size_t activation_size(int rows, int columns) {
   return activation_stride(rows) * static_cast<std::size_t>(panels(columns));
 }
 /// Elements from one weight panel to the next: the rows rounded up to whole blocks.
-constexpr std::size_t weight_stride(int rows) { return static_cast<std::size_t>(panels(rows)) * kBlock; }
+constexpr std::size_t weight_stride(int rows) {
+  return static_cast<std::size_t>(panels(rows)) * kBlock;
+}
 /// Elements of a weight matrix [rows, columns]; a multiple of kBlock.
 constexpr std::size_t weight_size(int rows, int columns) {
   return weight_stride(rows) * static_cast<std::size_t>(panels(columns));

@@ -31,7 +31,9 @@ struct CellSpec {
 strategies::EngineParts parts_of(const CellSpec& spec);
 /// OneDevice for one device, else Mirrored.
 strategies::Strategy make_strategy(const CellSpec& spec, const strategies::EngineParts& parts);
-inline strategies::Strategy make_strategy(const CellSpec& spec) { return make_strategy(spec, parts_of(spec)); }
+inline strategies::Strategy make_strategy(const CellSpec& spec) {
+  return make_strategy(spec, parts_of(spec));
+}
 
 /// The workload's model for such data, built and compiled in the scope of `strategy`.
 strategies::Model make_model(const CellSpec& spec, const strategies::Dataset& data,

@@ -11,17 +11,41 @@ import jsonschema
 import pytest
 
 BINARY = os.environ["MIRRORSCALE_BINARY"]
-SCHEMA = json.loads((pathlib.Path(__file__).parents[3] / "reports" / "record.schema.json").read_text())
-PLAN = ["--workload", "mlp-small", "--devices", "1,2,3", "--global-batch", "24,32,48", "--slice-ms", "1"]
+SCHEMA = json.loads(
+    (pathlib.Path(__file__).parents[3] / "reports" / "record.schema.json").read_text()
+)
+PLAN = [
+    "--workload",
+    "mlp-small",
+    "--devices",
+    "1,2,3",
+    "--global-batch",
+    "24,32,48",
+    "--slice-ms",
+    "1",
+]
 
 
 def command(folder: pathlib.Path, *more: str, slices: int = 8) -> list[str]:
-    return [BINARY, "sweep", *PLAN, "--slices", str(slices), "--records", str(folder / "r.jsonl"), *more]
+    return [
+        BINARY,
+        "sweep",
+        *PLAN,
+        "--slices",
+        str(slices),
+        "--records",
+        str(folder / "r.jsonl"),
+        *more,
+    ]
 
 
 def sweep(folder: pathlib.Path, *more: str, slices: int = 8) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(folder, *more, slices=slices), capture_output=True, text=True, timeout=240, check=False
+        command(folder, *more, slices=slices),
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
 
 
@@ -36,7 +60,9 @@ def cells(path: pathlib.Path) -> list[dict]:
 
 
 def test_measures_every_cell_and_writes_valid_records(tmp_path: pathlib.Path) -> None:
-    done = sweep(tmp_path, "--gbench-json", str(tmp_path / "g.json"), "--csv", str(tmp_path / "t.csv"))
+    done = sweep(
+        tmp_path, "--gbench-json", str(tmp_path / "g.json"), "--csv", str(tmp_path / "t.csv")
+    )
     assert done.returncode == 0, done.stderr
     found = cells(tmp_path / "r.jsonl")
     assert len(found) == 9
@@ -44,7 +70,15 @@ def test_measures_every_cell_and_writes_valid_records(tmp_path: pathlib.Path) ->
         jsonschema.validate(record, SCHEMA)
     for cell in found:
         assert cell["status"] == "ok"
-        assert {check["invariant"] for check in cell["checks"]} == {"SHD", "COV", "MIR", "ONE", "REF", "MET", "SHP"}
+        assert {check["invariant"] for check in cell["checks"]} == {
+            "SHD",
+            "COV",
+            "MIR",
+            "ONE",
+            "REF",
+            "MET",
+            "SHP",
+        }
         assert all(check["verdict"] != "failed" for check in cell["checks"])
         measured = cell["measurement"]
         assert measured["step_min_s"] > 0
@@ -66,7 +100,9 @@ def test_measures_every_cell_and_writes_valid_records(tmp_path: pathlib.Path) ->
 
 def test_killed_in_the_middle_goes_on_without_repeating(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "r.jsonl"
-    with subprocess.Popen(command(tmp_path, slices=40), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+    with subprocess.Popen(
+        command(tmp_path, slices=40), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as child:
         deadline = time.monotonic() + 120
         while len(cells(path)) < 3 and time.monotonic() < deadline:
             assert child.poll() is None, "the sweep ended before it could be killed"
@@ -107,7 +143,9 @@ def test_changed_plan_is_noticed(tmp_path: pathlib.Path) -> None:
         (["--plan", "/no/such/plan.toml"], 3, "/no/such/plan.toml"),
     ],
 )
-def test_refuses_what_cannot_be_run(tmp_path: pathlib.Path, arguments: list[str], status: int, word: str) -> None:
+def test_refuses_what_cannot_be_run(
+    tmp_path: pathlib.Path, arguments: list[str], status: int, word: str
+) -> None:
     done = subprocess.run(
         [BINARY, "sweep", "--records", str(tmp_path / "r.jsonl"), *arguments],
         capture_output=True,
@@ -122,7 +160,16 @@ def test_refuses_what_cannot_be_run(tmp_path: pathlib.Path, arguments: list[str]
 
 def test_validate_says_that_all_invariants_hold() -> None:
     done = subprocess.run(
-        [BINARY, "validate", "--workload", "mlp-small", "--devices", "1,2,5", "--global-batch", "7,40"],
+        [
+            BINARY,
+            "validate",
+            "--workload",
+            "mlp-small",
+            "--devices",
+            "1,2,5",
+            "--global-batch",
+            "7,40",
+        ],
         capture_output=True,
         text=True,
         timeout=120,
