@@ -41,7 +41,7 @@ struct Gradient {
 };
 
 /// Tile rows i .. i + kR - 1 of x panel `ip` against kP panels of dy from `op`, leaves first .. last - 1.
-template <int kShard, int kAhead, int kR, int kP>
+template <int kShard, int kR, int kP>
 HWY_NOINLINE void gradient_tile(const Gradient& g, int ip, int i, int op, int first, int last,
                                 TreeSum<kR, kP>& tree) {
   float* out = g.dw.data + static_cast<std::size_t>(op) * g.dw.panel_stride + (ip * kPanel + i) * kPanel;
@@ -53,7 +53,7 @@ HWY_NOINLINE void gradient_tile(const Gradient& g, int ip, int i, int op, int fi
     }
   }
   Tile<kR, kP> c;
-  if (!tree.template run<kShard, 1, kPanel, kAhead>(
+  if (!tree.template run<kShard, 1, kPanel>(
           g.leaves, first, last, g.x.data + static_cast<std::size_t>(ip) * g.x.panel_stride + i,
           g.dy.data + static_cast<std::size_t>(op) * g.dy.panel_stride, g.dy.panel_stride, c)) {
     return;
@@ -73,9 +73,9 @@ void gradient_panel(const Gradient& g, int ip, int op) {
   const int step = std::max(1, kBlockRows / g.leaves.shard_rows);
   for (int first = 0; first < g.leaves.count; first += step) {
     const int last = std::min(first + step, g.leaves.count);
-    gradient_tile<kShard, 16>(g, ip, 0, op, first, last, tall);
+    gradient_tile<kShard>(g, ip, 0, op, first, last, tall);
     for (int t = 0; t < kLowTiles; ++t) {
-      gradient_tile<kShard, 0>(g, ip, kTallRows + t * kLowRows, op, first, last, low[t]);
+      gradient_tile<kShard>(g, ip, kTallRows + t * kLowRows, op, first, last, low[t]);
     }
   }
 }
@@ -109,9 +109,9 @@ template <int kShard, int kR, int kP>
 HWY_NOINLINE void thin_tile(const Gradient& g, int ip, int o, float* flat) {
   TreeSum<kR, kP> tree;
   Tile<kR, kP> c;
-  tree.template run<kShard, 1, kPanel, 16>(g.leaves, 0, g.leaves.count, g.dy.data + o,
-                                           g.x.data + static_cast<std::size_t>(ip) * g.x.panel_stride,
-                                           g.x.panel_stride, c);
+  tree.template run<kShard, 1, kPanel>(g.leaves, 0, g.leaves.count, g.dy.data + o,
+                                       g.x.data + static_cast<std::size_t>(ip) * g.x.panel_stride,
+                                       g.x.panel_stride, c);
   MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
     MIRRORSCALE_UNROLL for (int v = 0; v < kP * kVectors; ++v)
         store(c[r][v], vector_at(flat, kBlock, v) + (o + r) * kPanel);
@@ -181,8 +181,8 @@ void sum_rows(ConstMatrix x, int shard_rows, float* sums) {
   for (int p = 0; p < panels(x.columns); ++p) {
     TreeSum<1, 1> tree;
     Tile<1, 1> c;
-    tree.run<0, 0, 0, 0>(leaves, 0, leaves.count, &one, x.data + static_cast<std::size_t>(p) * x.panel_stride,
-                         x.panel_stride, c);
+    tree.run<0, 0, 0>(leaves, 0, leaves.count, &one, x.data + static_cast<std::size_t>(p) * x.panel_stride,
+                      x.panel_stride, c);
     for (int v = 0; v < kVectors; ++v) store(c[0][v], sums + p * kPanel + v * kLanes);
   }
   std::fill(sums + x.columns, sums + panels(x.columns) * kPanel, 0.0F);

@@ -12,6 +12,7 @@
 // clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "kernels/cpu/thin_product-inl.h"
 #include "kernels/cpu/tile-inl.h"
 // clang-format on
 
@@ -120,13 +121,36 @@ void product(const Product& p) {
   }
 }
 
+/// The first rows, in blocks of 16, of a thin layer: returns how many.
+template <Activation kFunction>
+int thin_product(const Product& p) {
+  int row = 0;
+  for (; row + kPanel <= p.out.rows; row += kPanel) {
+    alignas(64) float sums[kBlock];
+    thin_product_rows(p.a, p.b, row, sums);
+    for (int i = 0; i < kBlock; i += kLanes) {
+      const F32 sum = load(sums + i);
+      store(finish<Pass::kForward, kFunction>(sum, p.bias + i % kPanel, nullptr),
+            p.out.data + row * kPanel + i);
+    }
+  }
+  return row;
+}
+
 void linear(ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y) {
   Product p{.a = x, .b = w, .out = y, .saved = {}};
   if (b != nullptr) {
     p.bias = b;
     p.bias_step = kPanel;
   }
-  exact::with_activation(f, [&](auto kind) { product<Pass::kForward, kind()>(p); });
+  exact::with_activation(f, [&](auto kind) {
+    if (kThinTile > 0 && y.columns <= kThinOutputs) {
+      const int done = thin_product<kind()>(p);
+      p.a = x.slice_rows(done, x.rows - done);
+      p.out = y.slice_rows(done, y.rows - done);
+    }
+    product<Pass::kForward, kind()>(p);
+  });
 }
 
 void linear_backward_input(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMatrix saved, Matrix dx) {

@@ -32,7 +32,7 @@ class TreeSum {
   /// Continues with leaves first .. last - 1, at least one. True when the last of all is among them: then `c`
   /// is the whole sum. a(r, row) lies at a[row * 16 + r * kRowStep], b in panels b_stride apart. kShard:
   /// shard_rows if known, else 0.
-  template <int kShard, int kRowStep, int kDepthStep, int kAhead>
+  template <int kShard, int kRowStep, int kDepthStep>
   HWY_INLINE bool run(const Leaves& leaves, int first, int last, const float* a, const float* b,
                       std::size_t b_stride, Tile<kR, kP>& c) {
     const int shard_rows = kShard > 0 ? kShard : leaves.shard_rows;
@@ -41,8 +41,8 @@ class TreeSum {
       const int from = s * shard_rows;
       clear<kR, kP>(c);
       if (kShard > 0 && from + kShard <= leaves.rows) {
-        accumulate<kR, kP, kRowStep, kDepthStep, kAhead>(kShard, a + from * kDepthStep, b + from * kPanel,
-                                                         b_stride, c);
+        accumulate<kR, kP, kRowStep, kDepthStep, 0>(kShard, a + from * kDepthStep, b + from * kPanel,
+                                                    b_stride, c);
       } else {
         accumulate<kR, kP, kRowStep, kDepthStep, 0>(std::min(shard_rows, leaves.rows - from),
                                                     a + from * kDepthStep, b + from * kPanel, b_stride, c);
