@@ -9,6 +9,8 @@
 namespace mirrorscale::strategies {
 namespace {
 
+/// Every use of NVTX comes by here first: one thread then initialises it (NVTX's own way is a data race), and
+/// the others see that.
 nvtxDomainHandle_t domain() {
   static const nvtxDomainHandle_t handle = nvtxDomainCreateA("mirrorscale");
   return handle;
@@ -36,6 +38,7 @@ bool trace_available() {
 void name_this_thread(std::string_view name) {
   const std::string text(name.substr(0, 15));
   pthread_setname_np(pthread_self(), text.c_str());
+  domain();
   nvtxNameOsThreadA(static_cast<std::uint32_t>(syscall(SYS_gettid)), text.c_str());
 }
 
