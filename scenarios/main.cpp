@@ -55,6 +55,9 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return fail(explain(error, app, context.arguments).c_str(), scenarios::kMisuse);
   }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return fail("can't write to standard output", scenarios::kCouldNotRun);
+  }
   return context.status;
 }
 

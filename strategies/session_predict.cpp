@@ -27,7 +27,9 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
                          Pooled sums) {
   if (!state_->reducer)
     throw std::invalid_argument("[evaluate] the model is not compiled; call compile first");
-  checked_batch(global_batch, "evaluate");
+  global_batch =
+      std::max(1, static_cast<int>(std::min<std::int64_t>(checked_batch(global_batch, "evaluate"),
+                                                          static_cast<std::int64_t>(rows.size()))));
   check_features(*dataset);
   const TargetShape shape{dataset->classes(), dataset->target_columns()};
   state_->objective.loss->check(network_->outputs(), shape);
@@ -83,7 +85,8 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
 }
 
 Predictions Session::predict(const DatasetPtr& dataset, int global_batch) {
-  checked_batch(global_batch, "predict");
+  global_batch = std::max(
+      1, static_cast<int>(std::min<std::int64_t>(checked_batch(global_batch, "predict"), dataset->rows())));
   const int n = strategy_.replicas();
   prepare_batches(&State::judged_batches, *dataset, (global_batch + n - 1) / n, 0);
   const auto result = std::make_shared<Predictions>();

@@ -84,10 +84,18 @@ std::filesystem::path make_parent_folder(const std::filesystem::path& path) {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  const std::filesystem::path folder = make_parent_folder(path);
-  TemporaryFile file(path);
+  // A link keeps pointing where it does; a device or a pipe must not be replaced by a file.
+  std::error_code error;
+  const std::filesystem::path target =
+      std::filesystem::exists(path, error) ? std::filesystem::canonical(path) : path;
+  if (std::filesystem::exists(target, error) && !std::filesystem::is_regular_file(target, error)) {
+    throw std::runtime_error(
+        fmt::format("can't write {}: it is no regular file; name a file", path.string()));
+  }
+  const std::filesystem::path folder = make_parent_folder(target);
+  TemporaryFile file(target);
   file.write(content);
-  file.rename_to(path);
+  file.rename_to(target);
   sync_folder(folder);
 }
 
@@ -95,6 +103,9 @@ std::string read_file(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     throw std::runtime_error(fmt::format("can't read {}: it is a folder", path.string()));
+  }
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    throw std::runtime_error(fmt::format("can't read {}: it is no regular file", path.string()));
   }
   std::ifstream stream(path, std::ios::binary);
   if (!stream)

@@ -57,6 +57,10 @@ RecordSet read_records(const std::filesystem::path& path) {
 
 RecordFile::RecordFile(std::filesystem::path path) : path_(std::move(path)) {
   const std::filesystem::path folder = make_parent_folder(path_);
+  std::error_code error;
+  if (std::filesystem::exists(path_, error) && !std::filesystem::is_regular_file(path_, error)) {
+    throw std::runtime_error(fmt::format("can't write records to {}: it is no regular file", path_.string()));
+  }
   descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail("open", path_);
   try {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,7 +70,9 @@ void add_run(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1, kMostDevices));
   command->add_option("--epochs", options->lesson.epochs, "Default: the lesson's own")
       ->check(CLI::Range(1, 10000));
-  command->add_option("--seed", options->lesson.seed)->capture_default_str();
+  command->add_option("--seed", options->lesson.seed)
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
+      ->capture_default_str();
   command->footer("Exit status: 1 when a verdict failed.");
   command->callback([options, &context] { context.status = run(*options); });
 }

@@ -46,6 +46,10 @@ void add_sweep(CLI::App& app, CommandContext& context) {
     if (o->slice_ms) plan.slice_s = *o->slice_ms * 1e-3;
     plan.stopping.fewest_slices = std::min(plan.stopping.fewest_slices, plan.stopping.most_slices);
     harness::validate(plan.stopping);
+    if (!(plan.slice_s > 0 && plan.slice_s <= 60)) {
+      throw std::invalid_argument("[sweep] a slice of " + std::to_string(plan.slice_s * 1e3) +
+                                  " ms; must be above 0 and at most 60000");
+    }
     context.status = run_sweep(plan, {o->records, o->gbench_json, o->csv, context.arguments});
   });
 }

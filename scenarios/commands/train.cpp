@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -110,6 +111,7 @@ void add_train(CLI::App& app, CommandContext& context) {
       "--optimizer", options->optimizer,
       "sgd, momentum, nesterov, adam or adamw, with a rate as in sgd:0.1; default: the workload's own");
   command->add_option("--seed", options->seed, "Of initial weights, order of rows, and synthetic data")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
   command->add_option("--reduction", options->reduction, "How gradients are summed; the bits are the same")
       ->check(CLI::IsMember({"fused", "replicated"}))

@@ -86,7 +86,7 @@ struct Settings {
   double global_clip_norm = 0;
   /// Binary accuracy counts prediction > threshold.
   double threshold = 0.5;
-  ErrorModel errors;
+  ErrorModel errors = {};
   /// Threads that share the products; 0: as many as the machine has.
   int threads = 0;
 };

@@ -19,6 +19,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -47,6 +48,10 @@ harness::RunRecord run_record(const SweepPlan& plan, const SweepOutputs& outputs
 void check_continues(const harness::RecordFile& file, const harness::RunRecord& run) {
   if (file.records().runs.empty()) return;
   const harness::RunRecord& before = file.records().runs.back();
+  if (before.git_revision != run.git_revision) {
+    std::printf("note: %s was begun by another build (%s, now %s)\n", file.path().c_str(),
+                before.git_revision.c_str(), run.git_revision.c_str());
+  }
   if (before.plan_fingerprint != run.plan_fingerprint) {
     throw std::invalid_argument("[sweep] " + file.path().string() +
                                 " holds another plan:\n  there: " + harness::canonical_text(before.plan) +
@@ -84,7 +89,10 @@ class SweepRun {
                   file_.path().c_str());
     }
     if (done == all) return;
-    file_.append(run_);
+    // Nothing is measured before every group is known to make sense on its data.
+    for (const CellGroup& group : groups) {
+      describe(group.front(), run_.run_id, *load_data(group.front().data, group.front().seed).train);
+    }
     for (std::size_t g = 0; g < groups.size(); ++g) {
       where_ = "group " + std::to_string(g + 1) + "/" + std::to_string(groups.size()) + " (" +
                groups[g].front().group() + "): ";
@@ -117,7 +125,8 @@ class SweepRun {
       if (finished(file_, cell)) {
         // Speed-up is taken between slices of the same minute: the base takes part again, and is not recorded
         // again.
-        if (i == 0 && file_.find_cell(cell.key())->status == harness::CellStatus::kOk) {
+        const harness::CellRecord& before = *file_.find_cell(cell.key());
+        if (good.empty() && before.status == harness::CellStatus::kOk && !before.oversubscribed) {
           good.push_back(cell);
           records.emplace_back();
         }
@@ -125,7 +134,7 @@ class SweepRun {
       }
       harness::CellRecord record = describe(cell, run_.run_id, *data.train);
       if (!check(cell, yardsticks, record)) {
-        file_.append(record);
+        append(record);
         continue;
       }
       good.push_back(cell);
@@ -146,8 +155,14 @@ class SweepRun {
         records[i].status = harness::CellStatus::kError;
         records[i].reason = measured[i].error;
       }
-      file_.append(records[i]);
+      append(records[i]);
     }
+  }
+
+  /// The run is written with its first cell: a sweep that did nothing leaves nothing that binds the next.
+  void append(const harness::CellRecord& record) {
+    if (!std::exchange(begun_, true)) file_.append(run_);
+    file_.append(record);
   }
 
   /// Fills in the verdicts; false when the cell must not be measured.
@@ -175,6 +190,7 @@ class SweepRun {
   harness::RecordFile file_;
   harness::ProgressLine progress_;
   std::string where_;
+  bool begun_ = false;
 };
 
 /// Slices as Google Benchmark would have written them, from the records, so that a resumed sweep is whole.

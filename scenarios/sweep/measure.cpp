@@ -14,6 +14,7 @@
 namespace mirrorscale::scenarios {
 namespace {
 
+constexpr int kFewestRounds = 2;
 constexpr int kRoundsBetweenLooks = 10;  // the bootstrap is not free
 
 struct Estimates {
@@ -38,6 +39,7 @@ class GroupRun {
 
   void run() {
     run_->run([&](harness::InterleavedRun& now) {
+      if (now.rounds() < kFewestRounds) return true;  // one slice has no interval
       const bool enough =
           now.rounds() >= options_.stopping.most_slices || now.elapsed_s() >= options_.stopping.budget_s;
       if (!enough && now.rounds() % kRoundsBetweenLooks != 0) return true;

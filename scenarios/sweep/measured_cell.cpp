@@ -31,7 +31,7 @@ CellUnderTest::CellUnderTest(const CellSpec& spec, const strategies::DatasetPtr&
   std::vector<double> probe;
   for (int i = 0; i < 5; ++i) probe.push_back(loop_.run(1));
   warmup_steps_ += 5;
-  steps_per_slice_ = std::clamp(static_cast<int>(std::ceil(slice_s / *harness::median(probe))), 1, 10'000);
+  steps_per_slice_ = static_cast<int>(std::clamp(std::ceil(slice_s / *harness::median(probe)), 1.0, 1e4));
   loop_.reset_phases();
 }
 

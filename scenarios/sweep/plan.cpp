@@ -42,6 +42,7 @@ std::vector<CellGroup> groups_of(const SweepPlan& plan) {
       CellSpec cell = base;
       cell.devices = to_int(n, "devices");
       cell.scaling = scaling;
+      to_int(batch, "batch");
       cell.global_batch = scaling == harness::Scaling::kStrong ? to_int(batch, "global batch")
                                                                : to_int(batch * n, "local batch");
       group.push_back(std::move(cell));

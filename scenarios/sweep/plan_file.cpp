@@ -65,6 +65,9 @@ class Reader {
 }  // namespace
 
 void read_plan_file(const std::filesystem::path& path, SweepPlan& plan) {
+  if (!std::filesystem::is_regular_file(path)) {
+    throw std::runtime_error("[plan] " + path.string() + ": no such file");
+  }
   toml::table root;
   try {
     root = toml::parse_file(path.string());

@@ -80,7 +80,7 @@ double rate_or(double preset, std::string_view rate, std::string_view text) {
   if (rate.empty()) return preset;
   double value = 0;
   const auto [end, error] = std::from_chars(rate.data(), rate.data() + rate.size(), value);
-  require(error == std::errc() && end == rate.data() + rate.size() && value > 0,
+  require(error == std::errc() && end == rate.data() + rate.size() && value > 0 && std::isfinite(value),
           "'" + std::string(text) + "': the learning rate after the colon must be a number > 0");
   return value;
 }

@@ -118,6 +118,15 @@ void ArrayDataset::check_answers() {
     check_count(contents_.labels.size(), rows, "labels");
     const int largest = *std::max_element(contents_.labels.begin(), contents_.labels.end());
     if (contents_.classes == 0) {
+      // Every class is an output of the model: a wild label must not make a model of its size.
+      if (largest > 1000 && static_cast<std::size_t>(largest) > 10 * rows) {
+        const auto row =
+            std::max_element(contents_.labels.begin(), contents_.labels.end()) - contents_.labels.begin();
+        throw DataError(source,
+                        "label " + std::to_string(largest) + " in row " + std::to_string(row) +
+                            " (counted from 0) of " + std::to_string(rows),
+                        "class numbers from 0 on without large gaps");
+      }
       contents_.classes = std::max(std::min(largest, std::numeric_limits<int>::max() - 1), 0) + 1;
     }
     for (std::size_t row = 0; row < rows; ++row) {
