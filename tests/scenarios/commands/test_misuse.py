@@ -3,7 +3,7 @@
 import pytest
 from command_line import GOOD, MISUSE, SMALL, good, mirrorscale, refusal
 
-COMMANDS = ["doctor", "list", "train", "report", "run"]
+COMMANDS = ["doctor", "list", "train", "sweep", "validate", "report", "run"]
 
 
 def test_help_names_every_command_and_the_exit_statuses():
