@@ -141,5 +141,17 @@ def test_arrays_of_ones_own(tmp_path):
     )
 
 
+def test_the_seed_makes_the_initial_weights(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    x = numpy.random.default_rng(1).standard_normal((40, 5)).astype("float32")
+    numpy.savez(tmp_path / "own.npz", x=x, y=(x[:, 0] > 0).astype("int64"))
+    # One step on all rows: the loss is that of the initial weights, whatever the order of the rows.
+    arguments = ["train", "--workload", "mlp-small", "--data", tmp_path / "own.npz", "--epochs", 1]
+    losses = {
+        epochs(good(*arguments, "--global-batch", 40, "--seed", seed))[0] for seed in (1, 1, 2)
+    }
+    assert len(losses) == 2, losses
+
+
 def test_nothing_is_drawn_over_in_a_pipe():
     assert "\r" not in one_device()
