@@ -144,15 +144,19 @@ TEST(DeviceTeam, ALateRankIsNamedAndTheTeamLives) {
 }
 
 TEST(DeviceTeam, ARankThatNeverComesIsLost) {
-  std::promise<void> release, done;
+  // Owned by the body too, which lives on with the lost rank.
+  struct Signals {
+    std::promise<void> release, done;
+  };
+  const auto signals = std::make_shared<Signals>();
   auto team = std::make_unique<DeviceTeam>(3, TeamOptions{.limit = 200ms});
   const auto start = std::chrono::steady_clock::now();
   expect_throw<RankLost>(
       [&] {
-        team->run([&, until = std::make_shared<std::future<void>>(release.get_future())](Communicator& seat) {
+        team->run([signals](Communicator& seat) {
           if (seat.rank() == 1) {
-            until->wait();
-            done.set_value_at_thread_exit();
+            signals->release.get_future().wait();
+            signals->done.set_value();
             return;
           }
           seat.barrier("the bus");
@@ -162,8 +166,8 @@ TEST(DeviceTeam, ARankThatNeverComesIsLost) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
   expect_throw<RankLost>([&] { team->run([](Communicator&) {}); }, {"make a new team"});
   team.reset();  // nothing hangs; the lost thread goes on alone
-  release.set_value();
-  done.get_future().wait();
+  signals->release.set_value();
+  signals->done.get_future().wait();
 }
 
 TEST(DeviceTeam, MayWorkAsLongAsNobodyWaits) {
