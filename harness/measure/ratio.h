@@ -15,9 +15,11 @@ struct BootstrapOptions {
   int block = 0;
 };
 
-/// Median of `values` (in order of time) and its percentile bootstrap interval. Fewer than 6 values have no
-/// 95 % interval: then it is the whole range, which is the most that can be said. Empty for fewer than 2.
-/// Throws std::invalid_argument for values that are not positive and finite, and for options out of range.
+/// Median of `values` (in order of time) and its bootstrap interval (expanded percentiles, see ratio.cpp).
+/// Fewer than 6 values have no 95 % interval: then it is the whole range, which covers the median with
+/// probability 1 - 2 / 2^n (0.5, 0.75, 0.875, 0.94 for 2 to 5). Empty for fewer than 2. Takes about 10 us a
+/// value. Throws std::invalid_argument for values that are not positive and finite, and for options out of
+/// range.
 std::optional<Interval> median_interval(std::span<const double> values, const BootstrapOptions& options = {});
 
 /// Interval of numerator / denominator from paired slices: element i of both was taken in the same round, so

@@ -57,11 +57,12 @@ std::string compiler() {
 }
 
 bool matters(std::string_view variable) {
-  constexpr std::array<std::string_view, 17> kPrefixes{
-      "MIRRORSCALE_", "OMP_",  "GOMP_",   "KMP_",      "MKL_",   "OPENBLAS_", "BLIS_", "DNNL_", "ONEDNN_",
-      "CUDA_",        "NCCL_", "NVIDIA_", "OMPI_MCA_", "HWLOC_", "MALLOC_",   "UCX_",  "GLIBC_"};
-  constexpr std::array<std::string_view, 4> kNames{"LD_PRELOAD", "LD_LIBRARY_PATH", "SLURM_CPUS_PER_TASK",
-                                                   "SLURM_JOB_ID"};
+  constexpr std::array<std::string_view, 15> kPrefixes{
+      "MIRRORSCALE_", "OMP_",    "GOMP_",     "KMP_",   "MKL_",    "OPENBLAS_", "BLIS_",       "DNNL_",
+      "ONEDNN_",      "NVIDIA_", "OMPI_MCA_", "HWLOC_", "MALLOC_", "NCCL_",     "CUDA_DEVICE_"};
+  constexpr std::array<std::string_view, 8> kNames{
+      "CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING", "GLIBC_TUNABLES",
+      "LD_PRELOAD",           "LD_LIBRARY_PATH",      "SLURM_CPUS_PER_TASK", "SLURM_JOB_ID"};
   for (const std::string_view prefix : kPrefixes) {
     if (variable.starts_with(prefix)) return true;
   }

@@ -132,9 +132,7 @@ Topology detect_topology() {
 }
 
 std::string topology_library_version() {
-  const unsigned version = hwloc_get_api_version();
-  return std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xff) + "." +
-         std::to_string(version & 0xff);
+  return HWLOC_VERSION;
 }
 
 }  // namespace mirrorscale::harness

@@ -38,7 +38,7 @@ struct Topology {
 /// Throws std::runtime_error when the machine can't be read.
 Topology detect_topology();
 
-/// Of hwloc, as it runs: "2.9.0".
+/// Of hwloc: "2.9.0".
 std::string topology_library_version();
 
 }  // namespace mirrorscale::harness
