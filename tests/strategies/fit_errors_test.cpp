@@ -221,7 +221,7 @@ class StuckLoss final : public Loss {
                kernels::Column loss) const override {
     if (t.values.at(0, 0) == 0) {
       release.get_future().wait();
-      left.set_value();
+      left.set_value_at_thread_exit();
     }
     for (int r = 0; r < y.rows; ++r) {
       if (gradient) gradient.at(r, 0) = 1;
