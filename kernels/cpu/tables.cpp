@@ -26,7 +26,8 @@ std::vector<Tables> collect() {
 }  // namespace
 
 const std::vector<Tables>& all_tables() {
-  static const std::vector<Tables> tables = collect();
+  // Never destroyed: a thread that a team had to leave behind may still compute while the process ends.
+  static const std::vector<Tables>& tables = *new std::vector<Tables>(collect());
   return tables;
 }
 
