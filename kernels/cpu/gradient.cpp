@@ -106,8 +106,7 @@ void wide_gradient(const Gradient& g) {
 
 /// kR outputs from `o` are broadcast, kP panels of inputs are vectors: c(r, i) = dw(i, o + r).
 template <int kShard, int kR, int kP>
-HWY_NOINLINE void thin_tile(const Gradient& g, int ip, int o, float* flat) {
-  TreeSum<kR, kP> tree;
+HWY_NOINLINE void thin_tile(const Gradient& g, int ip, int o, TreeSum<kR, kP>& tree, float* flat) {
   Tile<kR, kP> c;
   tree.template run<kShard, 1, kPanel>(g.leaves, 0, g.leaves.count, g.dy.data + o,
                                        g.x.data + static_cast<std::size_t>(ip) * g.x.panel_stride,
@@ -125,10 +124,12 @@ void thin_panels(const Gradient& g, int ip) {
   alignas(64) float flat[kP * kBlock] = {};  // what no output fills becomes the padding of dw
   for (int o = 0; o < g.dw.columns;) {
     if (g.dw.columns - o >= kThinRows) {
-      thin_tile<kShard, kThinRows, kP>(g, ip, o, flat);
+      TreeSum<kThinRows, kP> tree;
+      thin_tile<kShard>(g, ip, o, tree, flat);
       o += kThinRows;
     } else {
-      thin_tile<kShard, 1, kP>(g, ip, o++, flat);
+      TreeSum<1, kP> tree;
+      thin_tile<kShard>(g, ip, o++, tree, flat);
     }
   }
   for (int p = 0; p < kP; ++p) transpose_block(flat + p * kBlock, g.dw.data + (ip + p) * kBlock);

@@ -9,6 +9,7 @@
 #include "kernels/cpu/tile-inl.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 
@@ -35,39 +36,69 @@ class TreeSum {
   template <int kShard, int kRowStep, int kDepthStep>
   HWY_INLINE bool run(const Leaves& leaves, int first, int last, const float* a, const float* b,
                       std::size_t b_stride, Tile<kR, kP>& c) {
+    // Short leaves: subtrees of 4 or 8 of them without a branch, or the bookkeeping costs as much as the
+    // sums.
+    constexpr int kWhole = kShard == 4 ? 3 : kShard == 8 || kShard == 16 ? 2 : 0, kStep = 1 << kWhole;
     const int shard_rows = kShard > 0 ? kShard : leaves.shard_rows;
-    int s = first;
-    do {
+    for (int s = first;;) {
       const int from = s * shard_rows;
-      clear<kR, kP>(c);
-      if (kShard > 0 && from + kShard <= leaves.rows) {
-        accumulate<kR, kP, kRowStep, kDepthStep, 0>(kShard, a + from * kDepthStep, b + from * kPanel,
-                                                    b_stride, c);
+      const float *a_leaf = a + from * kDepthStep, *b_leaf = b + from * kPanel;
+      unsigned joined = 0;  // digits that the subtree at s has added already
+      if (kShard > 0 && s % kStep == 0 && s + kStep <= last && (s + kStep) * kShard <= leaves.rows) {
+        whole<kWhole, kShard, kRowStep, kDepthStep>(a_leaf, b_leaf, b_stride, c);
+        s += kStep;
+        joined = kStep - 1;
       } else {
-        accumulate<kR, kP, kRowStep, kDepthStep, 0>(std::min(shard_rows, leaves.rows - from),
-                                                    a + from * kDepthStep, b + from * kPanel, b_stride, c);
+        clear<kR, kP>(c);
+        accumulate<kR, kP, kRowStep, kDepthStep, 0>(std::min(shard_rows, leaves.rows - from), a_leaf, b_leaf,
+                                                    b_stride, c);
+        ++s;
       }
-      const auto number = static_cast<unsigned>(s);
-      const bool all = s + 1 == leaves.count;  // then every digit is still to be added
-      for (unsigned digits = all ? number : number & ~(number + 1); digits != 0; digits &= digits - 1) {
-        const float* left = waiting_ + std::countr_zero(digits) * kFloats;
-        MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
-          MIRRORSCALE_UNROLL for (int v = 0; v < kCount; ++v) {
-            c[r][v] = load(left + (r * kCount + v) * kLanes) + c[r][v];
-          }
-        }
+      const auto number = static_cast<unsigned>(s - 1);
+      const bool all = s == leaves.count;  // then every digit is still to be added
+      for (unsigned digits = (all ? number : number & ~(number + 1)) & ~joined; digits != 0;
+           digits &= digits - 1) {
+        add(waiting_ + std::countr_zero(digits) * kFloats, c);
       }
       if (all) return true;
-      float* top = waiting_ + std::countr_one(number) * kFloats;
-      MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
-        MIRRORSCALE_UNROLL for (int v = 0; v < kCount; ++v) store(c[r][v], top + (r * kCount + v) * kLanes);
-      }
-    } while (++s < last);
-    return false;
+      wait(c, waiting_ + std::countr_one(number) * kFloats);
+      if (s == last) return false;
+    }
   }
 
  private:
   static constexpr int kCount = kP * kVectors, kFloats = kR * kP * kPanel, kLevels = 31;
+
+  /// The sum of 2^kLevel whole leaves.
+  template <int kLevel, int kShard, int kRowStep, int kDepthStep>
+  HWY_INLINE void whole(const float* a, const float* b, std::size_t b_stride, Tile<kR, kP>& c) {
+    if constexpr (kLevel == 0) {
+      clear<kR, kP>(c);
+      accumulate<kR, kP, kRowStep, kDepthStep, 0>(kShard, a, b, b_stride, c);
+    } else {
+      constexpr int kHalf = kShard << (kLevel - 1);
+      whole<kLevel - 1, kShard, kRowStep, kDepthStep>(a, b, b_stride, c);
+      wait(c, waiting_ + (kLevel - 1) * kFloats);
+      std::atomic_signal_fence(
+          std::memory_order_seq_cst);  // or the compiler keeps a second copy of what waits
+      whole<kLevel - 1, kShard, kRowStep, kDepthStep>(a + kHalf * kDepthStep, b + kHalf * kPanel, b_stride,
+                                                      c);
+      add(waiting_ + (kLevel - 1) * kFloats, c);
+    }
+  }
+  static HWY_INLINE void add(const float* left, Tile<kR, kP>& c) {
+    MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
+      MIRRORSCALE_UNROLL for (int v = 0; v < kCount; ++v) {
+        c[r][v] = load(left + (r * kCount + v) * kLanes) + c[r][v];
+      }
+    }
+  }
+  static HWY_INLINE void wait(const Tile<kR, kP>& c, float* top) {
+    MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
+      MIRRORSCALE_UNROLL for (int v = 0; v < kCount; ++v) store(c[r][v], top + (r * kCount + v) * kLanes);
+    }
+  }
+
   alignas(64) float waiting_[kLevels * kFloats];
 };
 

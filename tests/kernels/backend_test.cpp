@@ -87,7 +87,7 @@ TEST(Buffers, AreZeroedAndStartAtACacheLine) {
 
 TEST(Buffers, AnImpossibleSizeIsBadAlloc) {
   EXPECT_THROW(make_buffer(SIZE_MAX / 2), std::bad_alloc);
-  EXPECT_THROW(make_buffer(SIZE_MAX / 8), std::bad_alloc);
+  EXPECT_THROW(make_buffer(SIZE_MAX / 4), std::bad_alloc);
 }
 
 TEST(Layout, ElementsAndSizes) {
