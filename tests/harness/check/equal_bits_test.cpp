@@ -114,8 +114,10 @@ TEST(Mirrored, JudgeKeepsTheFirstFailureOfARun) {
   EXPECT_EQ(judge.verdict(), passed("MIR", "2 replicas bit-equal in 2 values each of the 3 times looked"));
   b[0] = 5;
   judge.observe(replicas, 4);
-  b[0] = 1;
+  b[0] = 6;
   judge.observe(replicas, 5);
+  b[0] = 1;
+  judge.observe(replicas, 6);
   EXPECT_EQ(judge.verdict().outcome, Outcome::kFailed);
   EXPECT_NE(judge.verdict().evidence.find("after step 4: w[0] is 5, expected 1"), std::string::npos);
 }

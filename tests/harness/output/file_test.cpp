@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdexcept>
 #include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,30 @@ TEST(WriteFileAtomically, FailureLeavesTheOldContentAndNoLitter) {
   EXPECT_EQ(read_file(folder / "target/file"), "inside");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
   EXPECT_THROW(write_file_atomically(folder / "target/file/below", "x"), std::runtime_error);
+}
+
+// A full disk, as far as a process can have one to itself: a limit on the size of files.
+TEST(WriteFileAtomically, FullDiskLeavesTheOldContentAndNoLitter) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "out", "old");
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{.rlim_cur = 1000, .rlim_max = 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      write_file_atomically(folder / "out", std::string(2000, 'x'));
+    } catch (const std::runtime_error&) {
+      _exit(0);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "no error was told";
+  EXPECT_EQ(read_file(folder / "out"), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
 }
 
 // Killed at random moments, a reader sees one whole text or the other.

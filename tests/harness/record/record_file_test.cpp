@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdexcept>
 #include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +116,33 @@ TEST(RecordFile, PathsThatCannotBe) {
   write(folder / "file", "");
   EXPECT_NE(refusal(folder / "file/records.jsonl"), "accepted");
   EXPECT_THROW(read_records(folder / "missing.jsonl"), std::runtime_error);
+}
+
+// A full disk, as far as a process can have one to itself: a limit on the size of files.
+TEST(RecordFile, FullDiskIsToldAndLeavesWholeLines) {
+  const TemporaryFolder folder;
+  const auto path = folder / "records.jsonl";
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlim_t most = kRunLine.size() + kCellLine.size() + 100;
+    const rlimit limit{.rlim_cur = most, .rlim_max = most};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    RecordFile file(path);
+    file.append(sample_run());
+    file.append(sample_cell());
+    try {
+      file.append(sample_cell("n=4"));
+    } catch (const std::runtime_error&) {
+      _exit(file.records().cells.size() == 1 ? 0 : 2);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(read_file(path), kRunLine + kCellLine);
 }
 
 // A sweep killed at a random moment: whatever it got to disk is valid, and the next one goes on from there.
