@@ -29,7 +29,9 @@ struct Function {
   double allowed_ulp;
   double allowed_absolute;
 };
-inline void PrintTo(const Function& f, std::ostream* out) { *out << f.name; }
+inline void PrintTo(const Function& f, std::ostream* out) {
+  *out << f.name;
+}
 inline const Function kFunctions[] = {
     {"exp", &exact::exp<float>, &std::exp, &cpu::ElementTable::exp, 1.05, 0},
     {"log", &exact::log<float>, &std::log, &cpu::ElementTable::log, 0.85, 0},
