@@ -24,7 +24,6 @@ struct BoundCase {
   Rows kind = Rows::kNormal;
   bool weighted = false;
   bool fresh_batches = true;
-  bool rounded_start = true;  // inputs and initial weights are float32 numbers
 };
 
 /// The largest |difference| / bound after each step; gradient and loss are of the step itself.
@@ -86,19 +85,16 @@ class BoundRun {
     return most;
   }
 
-  double rounded(double v) const {
-    return case_.rounded_start ? static_cast<double>(static_cast<float>(v)) : v;
-  }
-  double uniform() { return rounded(std::uniform_real_distribution<double>(0, 1)(random_)); }
-  double normal() { return rounded(std::normal_distribution<double>()(random_)); }
+  double uniform() { return static_cast<double>(std::uniform_real_distribution<float>(0, 1)(random_)); }
+  double normal() { return static_cast<double>(std::normal_distribution<float>()(random_)); }
 
   std::vector<std::vector<double>> initial() {
     std::vector<std::vector<double>> weights;
     for (const oracle::Dense& layer : case_.layers) {
       const double limit = std::sqrt(6.0 / static_cast<double>(layer.inputs + layer.outputs));
       std::vector<double> kernel(layer.inputs * layer.outputs), bias(layer.outputs);
-      for (double& w : kernel) w = rounded(limit * (2 * uniform() - 1));
-      for (double& b : bias) b = rounded(0.1 * normal());
+      for (double& w : kernel) w = static_cast<float>(limit * (2 * uniform() - 1));
+      for (double& b : bias) b = static_cast<float>(0.1 * normal());
       weights.push_back(std::move(kernel));
       if (layer.bias) weights.push_back(std::move(bias));
     }

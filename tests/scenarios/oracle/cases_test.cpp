@@ -96,8 +96,31 @@ TEST(OracleCases, TheErrorOfOneProductAsOnPaper) {
   EXPECT_NEAR(trainer.weights(0).bounds[0], 7 * 0x1p-24 * std::sqrt(step_scale * step_scale + 49), 1e-18);
 }
 
-// A unit whose input is 2^-23 (1 - 1) + ... within its error of 0 may be on or off: the whole gradient is in
-// doubt.
+// 1/3 * 1/3 from the nearest floats: 1/9 for the product's rounding and 1/9 for x's are independent, 1/9 for
+// w's.
+TEST(OracleCases, TheStartMayHaveToBeRoundedToo) {
+  Settings settings;
+  Trainer exact = line(1.0 / 3, settings);
+  settings.errors.rounds_inputs = settings.errors.rounds_weights = true;
+  Trainer rounded = line(1.0 / 3, settings);
+  const double unit = 7 * 0x1p-24 / 9;
+  EXPECT_LT(exact.weights(0).bounds[0], 1e-29);
+  EXPECT_NEAR(exact.predict(Values{1.0 / 3}, 1).bounds[0], unit, 1e-20);
+  EXPECT_NEAR(rounded.weights(0).bounds[0], 3 * unit, 1e-20);
+  EXPECT_NEAR(rounded.predict(Values{1.0 / 3}, 1).bounds[0], unit * (std::sqrt(2.0) + 1), 1e-20);
+}
+
+// x = 2, then 3 and 5: 6 with scale 6, and 30 whose own rounding (30) is independent of 5 * 6.
+TEST(OracleCases, TheErrorOfAFeatureGoesOnThroughTheNextLayer) {
+  Trainer trainer({{.inputs = 1, .outputs = 1, .bias = false}, {.inputs = 1, .outputs = 1, .bias = false}},
+                  {.loss = Loss::kMeanSquaredError}, {{3}, {5}});
+  const Estimates prediction = trainer.predict(Values{2}, 1);
+  EXPECT_EQ(prediction.values[0], 30);
+  EXPECT_NEAR(prediction.bounds[0], 7 * 0x1p-24 * std::sqrt(30.0 * 30 + 25 * 6 * 6), 1e-18);
+}
+
+// The sum 1 - 1 +- 2^-23 is within its error of 0: the unit may be on or off, and the whole gradient is in
+// doubt. doubt.
 TEST(OracleCases, AtTheKinkOfReluTheWholeGradientIsAnError) {
   const auto bound_at = [](double x1) {
     Trainer trainer({{.inputs = 2, .outputs = 1, .activation = Activation::kRelu, .bias = false}},
