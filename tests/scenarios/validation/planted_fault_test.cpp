@@ -1,6 +1,7 @@
 // The invariants see planted faults, and name the right one. Faults are parts handed to the engine.
 #include "scenarios/validation/invariants.h"
 #include "scenarios/workloads/data_source.h"
+#include "scenarios/workloads/workload.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -81,6 +82,16 @@ TEST_P(EngineAsItIs, HoldsEveryInvariant) {
   }
 }
 
+TEST(EngineOnEveryWorkload, HoldsEveryInvariant) {
+  for (const char* workload : {"binary", "regression", "softmax-regression", "mlp-small"}) {
+    CellSpec cell = small_cell(2);
+    cell.workload = workload;
+    cell.data =
+        find_workload(workload).name == "softmax-regression" ? "clusters" : find_workload(workload).data;
+    EXPECT_EQ(failures_with(cell, parts_of(cell)), "") << workload;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, EngineAsItIs, testing::Values(1, 2, 3, 5));
 
 TEST(PlantedFault, MissingAllReduceBreaksMirrorsOneAndReference) {
@@ -146,6 +157,10 @@ TEST(PlantedFault, AMetricThatIsNotPooledIsSeen) {
   Yardsticks yardsticks(load_data(cell.data, cell.seed));
   const ShortRunData rows = short_run_data(yardsticks.data(), cell.global_batch);
   ObservedRun observed = run_short(cell, make_strategy(cell), rows);
+  EXPECT_EQ(check_metrics(cell, observed.run, *rows.test).outcome, harness::Outcome::kPassed);
+  observed.run.evaluation["loss"] *= 1.001;
+  EXPECT_EQ(check_metrics(cell, observed.run, *rows.test).outcome, harness::Outcome::kFailed);
+  observed.run.evaluation["loss"] /= 1.001;
   EXPECT_EQ(check_metrics(cell, observed.run, *rows.test).outcome, harness::Outcome::kPassed);
   observed.run.evaluation["accuracy"] /= 2;
   EXPECT_EQ(check_metrics(cell, observed.run, *rows.test).outcome, harness::Outcome::kFailed);
