@@ -58,6 +58,18 @@ class TemporaryFile {
   int descriptor_ = -1;
 };
 
+/// Where a write to `path` goes: a link keeps pointing where it does; a device or a pipe must not be replaced
+/// by a file.
+std::filesystem::path target_of(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return path;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    throw std::runtime_error(
+        fmt::format("can't write {}: it is no regular file; name a file", path.string()));
+  }
+  return std::filesystem::canonical(path);
+}
+
 }  // namespace
 
 void sync_folder(const std::filesystem::path& folder) {
@@ -83,15 +95,14 @@ std::filesystem::path make_parent_folder(const std::filesystem::path& path) {
   return folder;
 }
 
+void require_writable(const std::filesystem::path& path) {
+  const std::filesystem::path target = target_of(path);
+  make_parent_folder(target);
+  const TemporaryFile probe(target);  // gone again when this returns
+}
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  // A link keeps pointing where it does; a device or a pipe must not be replaced by a file.
-  std::error_code error;
-  const std::filesystem::path target =
-      std::filesystem::exists(path, error) ? std::filesystem::canonical(path) : path;
-  if (std::filesystem::exists(target, error) && !std::filesystem::is_regular_file(target, error)) {
-    throw std::runtime_error(
-        fmt::format("can't write {}: it is no regular file; name a file", path.string()));
-  }
+  const std::filesystem::path target = target_of(path);
   const std::filesystem::path folder = make_parent_folder(target);
   TemporaryFile file(target);
   file.write(content);

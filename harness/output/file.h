@@ -10,6 +10,10 @@ namespace mirrorscale::harness {
 /// and reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// Throws what write_file_atomically would throw for a path that can't be written, before hours of work are
+/// lost.
+void require_writable(const std::filesystem::path& path);
+
 /// Creates the folder that `path` lies in and returns it.
 std::filesystem::path make_parent_folder(const std::filesystem::path& path);
 

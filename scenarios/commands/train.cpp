@@ -1,3 +1,4 @@
+#include "harness/output/file.h"
 #include "harness/output/format.h"
 #include "scenarios/commands/command.h"
 #include "scenarios/commands/devices.h"
@@ -65,6 +66,7 @@ void train(const TrainOptions& options) {
   const strategies::Strategy strategy =
       strategy_on(parse_devices(options.devices, options.backend), options.reduction);
   const strategies::SplitDataset data = load_rows(options, source);
+  if (!options.predictions_file.empty()) harness::require_writable(options.predictions_file);
   if (!options.predictions_file.empty() && !data.test) {
     throw std::invalid_argument("--predict: the data '" + source + "' have no test rows to predict");
   }

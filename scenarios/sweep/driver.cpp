@@ -216,6 +216,9 @@ std::vector<harness::CellTiming> timings_of(std::span<const harness::CellRecord>
 
 int run_sweep(const SweepPlan& plan, const SweepOutputs& outputs) {
   const std::vector<CellGroup> groups = groups_of(plan);
+  for (const auto& path : {outputs.csv, outputs.gbench_json}) {
+    if (!path.empty()) harness::require_writable(path);
+  }
   SweepRun sweep(plan, outputs);
   sweep.run(groups);
   const std::vector<harness::CellRecord> cells = sweep.cells(groups);

@@ -30,6 +30,34 @@ TEST(WriteFileAtomically, CreatesFoldersAndReplacesAll) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), {}), 1) << "no temporary file is left";
 }
 
+TEST(WriteFileAtomically, FollowsALinkAndKeepsIt) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "real", "old");
+  fs::create_symlink(folder / "real", folder / "link");
+  write_file_atomically(folder / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(read_file(folder / "real"), "new");
+}
+
+TEST(WriteFileAtomically, RefusesWhatIsNoRegularFile) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(write_file_atomically(folder / "pipe", "x"), std::runtime_error);
+  EXPECT_THROW(require_writable(folder / "pipe"), std::runtime_error);
+  EXPECT_THROW(read_file(folder / "pipe"), std::runtime_error);
+  EXPECT_TRUE(fs::is_fifo(folder / "pipe"));
+}
+
+TEST(RequireWritable, LeavesNothingBehind) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "kept", "as it was");
+  require_writable(folder / "kept");
+  require_writable(folder / "new");
+  EXPECT_EQ(read_file(folder / "kept"), "as it was");
+  EXPECT_FALSE(fs::exists(folder / "new"));
+  EXPECT_EQ(std::distance(fs::directory_iterator((folder / "kept").parent_path()), {}), 1);
+}
+
 TEST(WriteFileAtomically, ModeIsThatOfAPlainFile) {
   const TemporaryFolder folder;
   const mode_t mask = umask(022);

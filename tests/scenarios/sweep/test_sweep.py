@@ -139,6 +139,10 @@ def test_changed_plan_is_noticed(tmp_path: pathlib.Path) -> None:
         (["--devices", "2,2"], 2, "2"),
         (["--workload", "gpt5"], 2, "gpt5"),
         (["--slices", "0"], 2, "slices"),
+        (["--slice-ms", "-1"], 2, "slice"),
+        (["--local-batch", "4611686018427387905", "--devices", "4"], 2, "out of range"),
+        (["--csv", "/dev/null"], 3, "no regular file"),
+        (["--gbench-json", "/proc/no/such.json"], 3, "/proc/no"),
         (["--data", "/no/such/folder"], 3, "/no/such/folder"),
         (["--plan", "/no/such/plan.toml"], 3, "/no/such/plan.toml"),
     ],
@@ -156,6 +160,38 @@ def test_refuses_what_cannot_be_run(
     assert done.returncode == status, done.stderr
     assert word in done.stderr
     assert len(done.stderr.strip().splitlines()) <= 4
+
+
+def test_records_must_go_to_a_file() -> None:
+    done = subprocess.run(
+        [BINARY, "sweep", *PLAN, "--records", "/dev/full"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert "/dev/full" in done.stderr
+
+
+def test_a_full_pipe_is_told() -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [BINARY, "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert "standard output" in done.stderr
+
+
+def test_data_that_failed_binds_nothing(tmp_path: pathlib.Path) -> None:
+    assert sweep(tmp_path, "--data", "/no/such/folder").returncode == 3
+    done = sweep(tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def test_validate_says_that_all_invariants_hold() -> None:
