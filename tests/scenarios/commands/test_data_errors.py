@@ -89,7 +89,8 @@ def test_a_label_below_zero(tmp_path):
 
 
 def test_predictions_that_can_not_be_written(tmp_path):
-    target = tmp_path / "no" / "such" / "folder.npy"
+    (tmp_path / "file").touch()
+    target = tmp_path / "file" / "predictions.npy"
     arguments = ["--limit-rows", 64, "--limit-test-rows", 16, "--predict", target]
     assert str(target) in refusal(COULD_NOT_RUN, *TRAIN, "clusters", *arguments)
 

@@ -4,7 +4,6 @@
 #include "tests/strategies/input/rows_of.h"
 #include "tests/strategies/input/temp_folder.h"
 
-#include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -28,9 +27,8 @@ std::string npy(const std::string& dictionary, const std::string& values) {
 }
 
 std::vector<std::byte> to_bytes(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto* first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
 }
 
 std::string refused(const std::string& bytes) {
