@@ -80,9 +80,24 @@ void gradient_panel(const Gradient& g, int ip, int op) {
   }
 }
 
+/// The outputs from `op` on, at most up to o1, against all inputs; returns where it stopped.
+template <int kShard, int kP>
+int gradient_column(const Gradient& g, int op) {
+  for (int ip = 0; ip < panels(g.dw.rows); ++ip) gradient_panel<kShard, kP>(g, ip, op);
+  return op + kP;
+}
+
 template <int kShard>
 void wide_gradient(const Gradient& g) {
   const int all = panels(g.dw.columns);
+  // Few rows: all of x stays in L2, and dw is written from its first to its last line.
+  if (g.x.rows * panels(g.x.columns) * kPanel <= kGroupFloats) {
+    int op = 0;
+    while (op + kWide <= all) op = gradient_column<kShard, kWide>(g, op);
+    if (op + 2 <= all) op = gradient_column<kShard, std::min(2, kWide)>(g, op);
+    if (op < all) gradient_column<kShard, 1>(g, op);
+    return;
+  }
   const int fit = kGroupFloats / (kPanel * std::max(1, g.x.rows));
   const int group = std::max(1, fit / kWide) * kWide;
   for (int o0 = 0; o0 < all; o0 += group) {
