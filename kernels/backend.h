@@ -1,30 +1,55 @@
 #pragma once
 #include "kernels/activation.h"
 #include "kernels/buffer.h"
+#include "kernels/input_queue.h"
 #include "kernels/matrix.h"
 #include "kernels/update.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mirrorscale::kernels {
 
-/// What a backend is, for records.
-struct BackendInfo {
-  std::string name;      // "cpu", "reference"
-  std::string target;    // instruction set chosen, e.g. "AVX2", "AVX3", "SCALAR"
-  int lanes = 1;         // floats of a vector
-  std::string numerics;  // "exact": the bits are defined (docs/exact.md)
+/// Which bits a result has. kExact: the ones of docs/exact.md. kFast: those of the device's own library; the
+/// same from run to run, and within a rounding error bound of the exact ones.
+enum class Numerics { kExact, kFast };
+/// Type of the factors of a product in kFast; sums are kept in float32.
+enum class Precision { kFloat32, kTensorFloat32, kBfloat16, kFloat16 };
+
+/// Ops that were recorded to be run again as one.
+class RecordedOps {
+ public:
+  virtual ~RecordedOps() = default;
+  /// Enqueues them all.
+  virtual void replay() = 0;
 };
 
-/// The op list: what one device can do, each op declared once. Every op runs on the calling thread and is
-/// finished when it returns. All backends here compute in the `exact` contract: the bits of each result are
+/// What a backend is, for records.
+struct BackendInfo {
+  std::string name;      // "cpu", "reference", "cuda"
+  std::string target;    // instruction set chosen, e.g. "AVX2", "AVX3", "SCALAR"; of a GPU its model
+  int lanes = 1;         // floats of a vector
+  std::string numerics;  // "exact": the bits are defined (docs/exact.md); "fast"
+  std::string precision = "float32";
+  Layout layout = Layout::kPanels;  // of every matrix handed to it
+  bool on_host = true;              // its buffers are host memory, and an op is finished when it returns
+  std::size_t update_chunk = 1024;  // floats that an optimizer step over an arena takes at a time
+  bool emulated = false;            // a stand-in for tests: its times mean nothing
+};
+
+/// The op list: what one device can do, each op declared once. Ops run in the order of their calls: on a
+/// backend `on_host` an op runs on the calling thread and is finished when it returns; on another it is
+/// enqueued, and memory of the device may be read on the host only through download. An op that finds its
+/// device failed, now or earlier, throws DeviceFailed. In the `exact` contract the bits of each result are
 /// defined by docs/exact.md and don't depend on the backend, the instruction set, or which other rows are in
 /// the call. Arguments must have the shapes stated; they are checked where a caller's mistake can reach (see
-/// strategies/engine), not in the ops.
+/// strategies/engine), not in the ops. Pointers and matrices are of the device's memory unless said
+/// otherwise. Made by the thread that uses it.
 ///
 /// Sums over rows (`shard_rows` = S): one chain in row order inside each micro-shard of S consecutive rows
 /// (the last may be short), then a binary tree over the micro-shards; a node without a right child is its
@@ -33,6 +58,32 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual const BackendInfo& info() const = 0;
+
+  // Memory, order and time.
+
+  /// `count` zeroed floats of the device. Throws OutOfMemory (std::bad_alloc on the host). May outlive the
+  /// backend.
+  virtual Buffer make_buffer(std::size_t count) = 0;
+  /// Bytes that make_buffer has given and that haven't come back.
+  virtual std::size_t used_bytes() const = 0;
+  /// `device` becomes what `host` holds now; `host` may be reused on return.
+  virtual void upload(const float* host, std::size_t count, float* device) = 0;
+  /// Waits for the ops before, then copies.
+  virtual void download(const float* device, std::size_t count, float* host) = 0;
+  virtual void copy(const float* from, std::size_t count, float* to) = 0;
+  virtual void clear(float* data, std::size_t count) = 0;
+  /// Returns when all ops enqueued are finished.
+  virtual void synchronize() = 0;
+  /// Records the ops that `body` calls instead of running them (a CUDA graph); null where the backend can't.
+  /// The body must have run once before, and neither allocate nor wait; the memory it works on must stay.
+  virtual std::unique_ptr<RecordedOps> record(const std::function<void()>& body) = 0;
+  /// Room for batches of up to `count` floats.
+  virtual std::unique_ptr<InputQueue> make_input_queue(std::size_t count) = 0;
+  /// Notes the moment when the device gets to this point of its queue under a number below kMarks.
+  static constexpr int kMarks = 8;
+  virtual void mark(int number) = 0;
+  /// The moment last noted under this number, in seconds of the steady clock. Waits for it.
+  virtual double marked_s(int number) = 0;
 
   /// y = f(x · w + b). x: [rows, in]  w: [in, out]  b: [out], or null for none  y: [rows, out]
   virtual void linear(ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y) = 0;
@@ -89,6 +140,9 @@ class Backend {
   virtual void binary_cross_entropy(ConstMatrix probabilities, ConstMatrix target, const float* weights,
                                     Matrix gradient, Column loss) = 0;
 
+  /// out[row] = weights[row], or 1 where `weights` is null.
+  virtual void row_weights(const float* weights, int rows, Column out) = 0;
+
   // Metrics. hits[row] = weight * value.
 
   /// 1 where the first largest column is the label. scores: [rows, classes]
@@ -114,11 +168,19 @@ class Backend {
   virtual double run_fma_peak(double flops) = 0;
 };
 
-/// "cpu" or "reference". Throws std::invalid_argument that lists the names.
-/// The cpu backend's instruction set is the best this processor has, or the one named by
+/// What can be chosen about a device.
+struct BackendOptions {
+  int ordinal = 0;                            // of a CUDA device; others have no hardware of their own
+  std::optional<Numerics> numerics = {};      // default: kExact on the host, kFast on a GPU
+  Precision precision = Precision::kFloat32;  // another than kFloat32 only in kFast
+};
+
+/// "cpu", "reference" or "cuda". Throws std::invalid_argument for another name, with the list, and for
+/// options that the backend doesn't have; std::runtime_error where there is no such device, with what there
+/// is. The cpu backend's instruction set is the best this processor has, or the one named by
 /// MIRRORSCALE_CPU_TARGET (a name of cpu_targets()); a name that is not there throws std::runtime_error with
 /// the list.
-std::unique_ptr<Backend> make_backend(std::string_view name);
+std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options = {});
 /// The cpu backend for one instruction set, by a name of cpu_targets().
 std::unique_ptr<Backend> make_cpu_backend(std::string_view target);
 /// Instruction sets of the cpu backend that this processor can run, best first; the last is the portable one.

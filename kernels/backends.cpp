@@ -1,4 +1,5 @@
 #include "kernels/backend.h"
+#include "kernels/cuda_backend.h"
 #include "kernels/reference/backend.h"
 
 #include <cstdlib>
@@ -6,9 +7,26 @@
 
 namespace mirrorscale::kernels {
 
-std::unique_ptr<Backend> make_backend(std::string_view name) {
-  if (name == "reference") return reference::make_backend();
+namespace {
+
+void require_host_options(std::string_view name, const BackendOptions& options) {
+  if (options.numerics == Numerics::kFast || options.precision != Precision::kFloat32) {
+    throw std::invalid_argument(
+        "[backend] " + std::string(name) +
+        " computes in exact float32 only; fast numerics and other precisions need cuda");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options) {
+  if (name == "cuda") return make_cuda_backend(options);
+  if (name == "reference") {
+    require_host_options(name, options);
+    return reference::make_backend();
+  }
   if (name == "cpu") {
+    require_host_options(name, options);
     const char* forced = std::getenv("MIRRORSCALE_CPU_TARGET");
     if (forced == nullptr || *forced == '\0') return make_cpu_backend(cpu_targets().front());
     try {
@@ -18,7 +36,7 @@ std::unique_ptr<Backend> make_backend(std::string_view name) {
     }
   }
   throw std::invalid_argument("[backend] unknown backend '" + std::string(name) +
-                              "'; expected one of: cpu, reference");
+                              "'; expected one of: cpu, cuda, reference");
 }
 
 }  // namespace mirrorscale::kernels

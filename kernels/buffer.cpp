@@ -8,7 +8,11 @@
 namespace mirrorscale::kernels {
 
 void FreeBuffer::operator()(float* data) const noexcept {
-  std::free(data);
+  if (memory != nullptr) {
+    memory->release(data);
+  } else {
+    std::free(data);
+  }
 }
 
 Buffer make_buffer(std::size_t count) {

@@ -14,7 +14,8 @@ class FusedReducer final : public Reducer {
  public:
   std::string name() const override { return "fused"; }
 
-  void prepare(int rank, int replicas, const Network& network, const Optimizer& optimizer) override {
+  void prepare(int rank, int replicas, Replica& mine, const Optimizer& optimizer) override {
+    const Network& network = mine.network();
     {
       const std::lock_guard lock(mutex_);
       if (parts_.empty()) {
@@ -72,24 +73,18 @@ class FusedReducer final : public Reducer {
     return result;
   }
 
-  std::vector<std::vector<float>> slots() const override {
-    std::vector<std::vector<float>> arenas(static_cast<std::size_t>(slots_), std::vector<float>(size_));
-    for (const Part& part : parts_) {
-      for (std::size_t s = 0; s < arenas.size(); ++s) {
-        std::copy_n(part.slots[s].get(), part.last - part.first,
-                    arenas[s].begin() + static_cast<std::ptrdiff_t>(part.first));
-      }
+  void read_slots(int rank, Replica&, std::span<std::vector<float>> arenas) const override {
+    const Part& part = parts_[static_cast<std::size_t>(rank)];
+    for (std::size_t s = 0; s < arenas.size(); ++s) {
+      std::copy_n(part.slots[s].get(), part.last - part.first,
+                  arenas[s].begin() + static_cast<std::ptrdiff_t>(part.first));
     }
-    return arenas;
   }
 
-  void set_slots(std::span<const std::vector<float>> arenas) override {
-    for (Part& part : parts_) {
-      for (std::size_t s = 0; s < static_cast<std::size_t>(slots_); ++s) {
-        std::copy(arenas[s].begin() + static_cast<std::ptrdiff_t>(part.first),
-                  arenas[s].begin() + static_cast<std::ptrdiff_t>(part.last), part.slots[s].get());
-      }
-    }
+  std::string why_not(const kernels::BackendInfo& info) const override {
+    return info.on_host ? ""
+                        : "it writes into the other replicas' memory, which devices of '" + info.name +
+                              "' don't share";
   }
 
   std::size_t planned_bytes(const Network& network, int slots, int replicas) const override {
@@ -118,13 +113,6 @@ class FusedReducer final : public Reducer {
 
 std::unique_ptr<Reducer> fused_reducer() {
   return std::make_unique<FusedReducer>();
-}
-
-std::unique_ptr<Reducer> make_reducer(std::string_view name) {
-  if (name == "fused") return fused_reducer();
-  if (name == "replicated") return replicated_reducer();
-  throw std::invalid_argument("[reducer] '" + std::string(name) +
-                              "' is not known; there are: fused, replicated");
 }
 
 }  // namespace mirrorscale::strategies

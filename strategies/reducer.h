@@ -20,7 +20,8 @@ using StepStatistics = std::array<float, kernels::kPanel>;
 /// One training step's input to the reducer; the same on all replicas but for `rank`.
 struct ReductionStep {
   int rank = 0;
-  Communicator& communicator;
+  Communicator& communicator;  // of the devices' memory
+  Communicator& host;          // of host memory
   std::span<const std::unique_ptr<Replica>> replicas;
   const BatchPlan& plan;
   const Optimizer& optimizer;
@@ -29,8 +30,8 @@ struct ReductionStep {
 };
 
 struct ReductionResult {
-  StepStatistics statistics{};  // of the whole batch
-  double reduction_s = 0;       // time in communication, where it can be told from the update
+  StepStatistics statistics{};    // of the whole batch
+  bool marked_reduction = false;  // StepMark::kReduced was set, where the sum can be told from the update
 };
 
 /// Turns the replicas' gradient roots into new weights on all replicas, and owns the optimizer's slots.
@@ -41,14 +42,21 @@ class Reducer {
   virtual ~Reducer() = default;
   virtual std::string name() const = 0;
   /// Makes the slots (zeros). Once, before the first step, by every replica's thread.
-  virtual void prepare(int rank, int replicas, const Network& network, const Optimizer& optimizer) = 0;
+  virtual void prepare(int rank, int replicas, Replica& mine, const Optimizer& optimizer) = 0;
+  /// Why it can't work on such a backend; empty where it can.
+  virtual std::string why_not(const kernels::BackendInfo&) const { return {}; }
+  /// True where a replica's rows are summed as one root, in an order of the backend's own: `fast` numerics.
+  virtual bool whole_shares() const { return false; }
   /// Makes room for sums over up to `roots` subtree roots (of all replicas), so that steps allocate nothing.
   /// Before each training, by every replica's thread.
   virtual void reserve(int /*rank*/, std::size_t /*roots*/) {}
+  /// Backward of this rank has enqueued its gradients at arena positions from `from` on, statistics included:
+  /// a reducer may begin with them.
+  virtual void gradients_ready(int /*rank*/, Communicator&, Replica& /*mine*/, std::size_t /*from*/) {}
   virtual ReductionResult reduce_and_update(const ReductionStep& step) = 0;
-  /// The slots as one arena each, and the reverse. Not while a step runs.
-  virtual std::vector<std::vector<float>> slots() const = 0;
-  virtual void set_slots(std::span<const std::vector<float>> arenas) = 0;
+  /// Copies this rank's part of the slots into host memory: an arena a slot. By every rank's thread, not
+  /// while a step runs.
+  virtual void read_slots(int rank, Replica& mine, std::span<std::vector<float>> arenas) const = 0;
   /// Bytes of slots on the fullest replica.
   virtual std::size_t planned_bytes(const Network& network, int slots, int replicas) const = 0;
 };
@@ -62,7 +70,15 @@ std::unique_ptr<Reducer> replicated_reducer();
 /// NOT mirrored training (see ModelAveraging).
 std::unique_ptr<Reducer> local_reducer();
 
-/// "fused", "replicated". Throws std::invalid_argument that lists the names.
+/// As replicated, but each bucket's all-reduce starts as soon as backward has made it, beside the rest of
+/// backward. A bucket takes whole layers until it has `bucket_bytes`. Sums in the order of the communicator.
+std::unique_ptr<Reducer> bucketed_reducer(std::size_t bucket_bytes = std::size_t{25} << 20);
+
+/// The one that suits a backend: fused on the host; on a GPU replicated for exact, bucketed for fast
+/// numerics.
+std::unique_ptr<Reducer> default_reducer(const kernels::BackendInfo& info);
+
+/// "fused", "replicated", "bucketed". Throws std::invalid_argument that lists the names.
 std::unique_ptr<Reducer> make_reducer(std::string_view name);
 
 }  // namespace mirrorscale::strategies

@@ -15,12 +15,15 @@ Session::Session(Strategy strategy, std::shared_ptr<const Network> network, std:
   state_->replicas.resize(n);
   state_->training_batches.resize(n);
   state_->judged_batches.resize(n);
-  strategy_.team().run(
-      [state = state_, backend = strategy_.backend(), devices = strategy_.devices()](Communicator& seat) {
-        const auto rank = static_cast<std::size_t>(seat.rank());
-        name_this_thread(devices[rank]);
-        state->replicas[rank] = std::make_unique<Replica>(*state->network, backend);
-      });
+  state_->seats.resize(n);
+  state_->group = make_device_group(strategy_.backend(), strategy_.replicas(), strategy_.group_options());
+  State::run(strategy_, state_, [strategy = strategy_](State& state, Communicator& host) {
+    const auto rank = static_cast<std::size_t>(host.rank());
+    name_this_thread(strategy.devices()[rank]);
+    state.replicas[rank] =
+        std::make_unique<Replica>(*state.network, strategy.backend(), strategy.backend_options(host.rank()));
+    state.seats[rank] = state.group->join(state.replicas[rank]->backend(), host);
+  });
   set_weights(network_->initial_weights(seed));
 }
 
@@ -39,36 +42,42 @@ void Session::compile(Objective objective) {
   }
   state_->dataset = nullptr;
   state_->objective = std::move(objective);
-  state_->reducer = strategy_.parts().make_reducer();
+  state_->reducer = strategy_.make_reducer();
   state_->steps = 0;
-  strategy_.team().run([state = state_](Communicator& seat) {
-    state->reducer->prepare(seat.rank(), seat.size(), *state->network, *state->objective.optimizer);
+  State::run(strategy_, state_, [](State& state, Communicator& host) {
+    state.reducer->prepare(host.rank(), host.size(), *state.replicas[static_cast<std::size_t>(host.rank())],
+                           *state.objective.optimizer);
   });
 }
 
 void Session::set_weights(std::span<const NamedArray> arrays) {
   const auto values = std::make_shared<std::vector<float>>(network_->parameters().size());
-  network_->parameters().unpack(arrays, *values);
-  strategy_.team().run([state = state_, values](Communicator& seat) {
-    Replica& replica = *state->replicas[static_cast<std::size_t>(seat.rank())];
-    const std::span<float> mine(replica.weights(), values->size());
-    if (seat.rank() == 0) std::copy(values->begin(), values->end(), mine.begin());
-    seat.broadcast(mine, 0);
+  network_->parameters().unpack(arrays, *values, state_->replicas[0]->layout());
+  State::run(strategy_, state_, [values](State& state, Communicator& host) {
+    const auto rank = static_cast<std::size_t>(host.rank());
+    Replica& replica = *state.replicas[rank];
+    if (rank == 0) replica.backend().upload(values->data(), values->size(), replica.weights());
+    state.seats[rank]->broadcast({replica.weights(), values->size()}, 0);
     replica.refresh_transposed();
+    state.wait(host.rank(), "weights given to all");
   });
 }
 
 std::vector<NamedArray> Session::weights(int replica) const {
-  return network_->parameters().pack(arena(replica));
+  return network_->parameters().pack(arena(replica), state_->replicas[0]->layout());
 }
 
 std::vector<NamedArray> Session::slots() const {
   std::vector<NamedArray> all;
   if (!state_->reducer) return all;
   const auto names = state_->objective.optimizer->slots();
-  const auto arenas = state_->reducer->slots();
-  for (std::size_t s = 0; s < arenas.size(); ++s) {
-    for (NamedArray& array : network_->parameters().pack(arenas[s])) {
+  const auto arenas = std::make_shared<std::vector<std::vector<float>>>(
+      names.size(), std::vector<float>(network_->parameters().size()));
+  State::run(strategy_, state_, [arenas](State& state, Communicator& host) {
+    state.reducer->read_slots(host.rank(), *state.replicas[static_cast<std::size_t>(host.rank())], *arenas);
+  });
+  for (std::size_t s = 0; s < names.size(); ++s) {
+    for (NamedArray& array : network_->parameters().pack((*arenas)[s], state_->replicas[0]->layout())) {
       array.name += "/" + names[s];
       all.push_back(std::move(array));
     }
@@ -76,16 +85,48 @@ std::vector<NamedArray> Session::slots() const {
   return all;
 }
 
-std::span<const float> Session::arena(int replica) const {
-  const Replica& r = *state_->replicas.at(static_cast<std::size_t>(replica));
-  return {r.weights(), network_->parameters().size()};
+std::vector<float> Session::arena(int replica) const {
+  Replica& wanted = *state_->replicas.at(static_cast<std::size_t>(replica));
+  const auto values = std::make_shared<std::vector<float>>(network_->parameters().size());
+  if (wanted.backend().info().on_host) {
+    std::copy_n(wanted.weights(), values->size(), values->begin());
+  } else {
+    State::run(strategy_, state_, [replica, values](State& state, Communicator& host) {
+      if (host.rank() != replica) return;
+      Replica& mine = *state.replicas[static_cast<std::size_t>(replica)];
+      mine.backend().download(mine.weights(), values->size(), values->data());
+    });
+  }
+  return std::move(*values);
 }
 
 void Session::average_weights() {
-  strategy_.team().run([state = state_](Communicator& seat) {
-    Replica& replica = *state->replicas[static_cast<std::size_t>(seat.rank())];
-    seat.all_reduce({replica.weights(), state->network->parameters().size()}, ReduceOp::kMean);
+  State::run(strategy_, state_, [](State& state, Communicator& host) {
+    const auto rank = static_cast<std::size_t>(host.rank());
+    Replica& replica = *state.replicas[rank];
+    state.seats[rank]->all_reduce({replica.weights(), state.network->parameters().size()}, ReduceOp::kMean);
     replica.refresh_transposed();
+    state.wait(host.rank(), "weights averaged");
+  });
+}
+
+void Session::State::wait(int rank, const char* what) {
+  {
+    const auto watch = group->watch(rank, what);
+    replicas[static_cast<std::size_t>(rank)]->backend().synchronize();
+  }
+  group->check(rank);
+}
+
+void Session::State::run(const Strategy& strategy, const std::shared_ptr<State>& state,
+                         const std::function<void(State&, Communicator& host)>& body) {
+  strategy.team().run([state, body](Communicator& host) {
+    try {
+      body(*state, host);
+    } catch (const std::exception& error) {
+      state->group->abort("rank " + std::to_string(host.rank()) + " failed: " + error.what());
+      throw;
+    }
   });
 }
 
@@ -94,7 +135,12 @@ std::int64_t Session::steps() const {
 }
 
 double Session::penalty() const {
-  return state_->penalty();
+  const auto sum = std::make_shared<double>(0);
+  if (state_->replicas[0]->backend().info().on_host) return state_->penalty();
+  State::run(strategy_, state_, [sum](State& state, Communicator& host) {
+    if (host.rank() == 0) *sum = state.penalty();
+  });
+  return *sum;
 }
 
 double Session::State::penalty() const {
@@ -124,15 +170,16 @@ void Session::prepare_batches(std::vector<BatchBuffers> State::*batches, const D
   check_features(dataset);
   const BatchBuffers::Shape shape{rows, dataset.features(), dataset.classes(), dataset.target_columns(),
                                   dataset.weighted()};
-  strategy_.team().run([state = state_, batches, shape, roots](Communicator& seat) {
-    const auto rank = static_cast<std::size_t>(seat.rank());
-    state->replicas[rank]->reserve(shape.rows, roots);
-    BatchBuffers& mine = ((*state).*batches)[rank];
-    const BatchBuffers::Shape& have = mine.capacity();
-    if (have.rows < shape.rows || have.features != shape.features || have.classes != shape.classes ||
-        have.target_columns != shape.target_columns || have.weighted != shape.weighted) {
-      mine = BatchBuffers(shape);
-    }
+  State::run(strategy_, state_, [batches, shape, roots](State& state, Communicator& host) {
+    const auto rank = static_cast<std::size_t>(host.rank());
+    Replica& replica = *state.replicas[rank];
+    replica.reserve(shape.rows, roots);
+    BatchBuffers& mine = (state.*batches)[rank];
+    BatchBuffers::Shape wanted = shape;
+    wanted.rows = std::max(shape.rows, mine.capacity().rows);
+    if (mine.capacity() == wanted) return;
+    mine = {};
+    mine = BatchBuffers(replica.backend(), shape);
   });
 }
 
@@ -147,11 +194,14 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
     rows = std::max(rows, share.rows.count);
     roots = std::max(roots, share.roots.size());
   }
-  const std::size_t inputs = kernels::activation_size(rows, dataset.features()) +
-                             kernels::activation_size(rows, dataset.target_columns()) +
-                             static_cast<std::size_t>(dataset.classes() > 0 ? rows : 0);
-  return Replica::planned_bytes(network, rows, static_cast<int>(roots)) + inputs * sizeof(float) +
-         strategy.parts().make_reducer()->planned_bytes(network, optimizer_slots, n);
+  const auto reducer = strategy.make_reducer();
+  if (reducer->whole_shares()) roots = 1;
+  const BatchBuffers::Shape inputs{rows, dataset.features(), dataset.classes(), dataset.target_columns(),
+                                   dataset.weighted()};
+  const int input_slots = strategy.backend() == "cuda" ? 2 : 1;
+  return Replica::planned_bytes(network, rows, static_cast<int>(roots)) +
+         BatchBuffers::planned_bytes(inputs, input_slots) +
+         reducer->planned_bytes(network, optimizer_slots, n);
 }
 
 }  // namespace mirrorscale::strategies

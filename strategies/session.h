@@ -87,8 +87,8 @@ class Session {
   void set_weights(std::span<const NamedArray> arrays);
   /// The optimizer's slots, named "<parameter>/<slot>".
   std::vector<NamedArray> slots() const;
-  /// A replica's flat arena of weights, to compare replicas bit by bit.
-  std::span<const float> arena(int replica) const;
+  /// A copy of a replica's flat arena of weights, to compare replicas bit by bit.
+  std::vector<float> arena(int replica) const;
   /// Averages the replicas' weights (a tree over replicas, divided by their number) and gives them to all.
   void average_weights();
   /// l1 * sum |w| + l2 * sum w^2 over all penalised parameters.
@@ -99,6 +99,7 @@ class Session {
 
  private:
   struct State;
+  class Steps;
   void check_features(const Dataset& dataset) const;
   void check_steps(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
                    const Timeline* timeline) const;

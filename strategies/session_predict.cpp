@@ -17,6 +17,14 @@ int checked_batch(int global_batch, const char* what) {
                               "; needs at least 1");
 }
 
+/// `m` where the host can read it: itself, or a copy in `room`.
+kernels::ConstMatrix on_host(kernels::Backend& backend, kernels::ConstMatrix m, std::vector<float>& room) {
+  if (backend.info().on_host) return m;
+  room.resize(static_cast<std::size_t>(m.rows) * static_cast<std::size_t>(m.row_stride));
+  backend.download(m.data, room.size(), room.data());
+  return {room.data(), m.rows, m.columns, m.panel_stride, m.row_stride};
+}
+
 void copy_row(kernels::ConstMatrix from, int row, float* to) {
   for (int c = 0; c < from.columns; ++c) to[c] = from.at(row, c);
 }
@@ -48,32 +56,34 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
     const auto shared =
         std::make_shared<const std::vector<std::int64_t>>(window_rows.begin(), window_rows.end());
     kept->assign(shared->size() * kernels::kPanel, 0.0F);
-    strategy_.team().run([state = state_, dataset, shared, global_batch, kept,
-                          sharder = strategy_.parts().sharder](Communicator& seat) {
-      const auto rank = static_cast<std::size_t>(seat.rank());
-      Replica& replica = *state->replicas[rank];
-      BatchBuffers& batch = state->judged_batches[rank];
-      const std::span<const std::int64_t> part = *shared;
-      for (std::size_t at = 0; at < part.size(); at += static_cast<std::size_t>(global_batch)) {
-        const auto count =
-            static_cast<int>(std::min(part.size() - at, static_cast<std::size_t>(global_batch)));
-        const Range mine = sharder->split(count, seat.size())[rank];
-        if (mine.count == 0) continue;
-        const std::size_t first = at + static_cast<std::size_t>(mine.first);
-        const auto ids = part.subspan(first, static_cast<std::size_t>(mine.count));
-        dataset->copy_features(ids, batch.features(mine.count));
-        if (dataset->classes() > 0) dataset->copy_labels(ids, batch.labels());
-        if (dataset->target_columns() > 0) dataset->copy_targets(ids, batch.values(mine.count));
-        if (dataset->weighted()) dataset->copy_weights(ids, batch.weights());
-        const TraceRange range("evaluate");
-        replica.forward(batch.features(mine.count));
-        replica.judge(*state->objective.loss, state->objective.metrics, batch.targets(mine.count), false);
-        for (int r = 0; r < mine.count; ++r) {
-          copy_row(replica.statistics(), r,
-                   kept->data() + (first + static_cast<std::size_t>(r)) * kernels::kPanel);
-        }
-      }
-    });
+    State::run(
+        strategy_, state_,
+        [dataset, shared, global_batch, kept, sharder = strategy_.parts().sharder](State& state,
+                                                                                   Communicator& seat) {
+          const auto rank = static_cast<std::size_t>(seat.rank());
+          Replica& replica = *state.replicas[rank];
+          BatchBuffers& batch = state.judged_batches[rank];
+          std::vector<float> room;
+          const std::span<const std::int64_t> part = *shared;
+          for (std::size_t at = 0; at < part.size(); at += static_cast<std::size_t>(global_batch)) {
+            const auto count =
+                static_cast<int>(std::min(part.size() - at, static_cast<std::size_t>(global_batch)));
+            const Range mine = sharder->split(count, seat.size())[rank];
+            if (mine.count == 0) continue;
+            const std::size_t first = at + static_cast<std::size_t>(mine.first);
+            const auto ids = part.subspan(first, static_cast<std::size_t>(mine.count));
+            State::load(*dataset, ids, batch, 0);
+            const TraceRange range("evaluate");
+            const auto arrived = batch.receive(0, mine.count);
+            replica.forward(arrived.features);
+            replica.judge(*state.objective.loss, state.objective.metrics, arrived.targets, false);
+            batch.done(0);
+            const kernels::ConstMatrix statistics = on_host(replica.backend(), replica.statistics(), room);
+            for (int r = 0; r < mine.count; ++r) {
+              copy_row(statistics, r, kept->data() + (first + static_cast<std::size_t>(r)) * kernels::kPanel);
+            }
+          }
+        });
     // Row by row in double: the same sum for any batch and number of replicas.
     for (std::size_t r = 0; r < shared->size(); ++r) {
       StepStatistics row;
@@ -93,28 +103,32 @@ Predictions Session::predict(const DatasetPtr& dataset, int global_batch) {
   result->rows = dataset->rows();
   result->columns = network_->outputs();
   result->values.resize(static_cast<std::size_t>(result->rows) * static_cast<std::size_t>(result->columns));
-  strategy_.team().run([state = state_, dataset, global_batch, result,
-                        sharder = strategy_.parts().sharder](Communicator& seat) {
-    const auto rank = static_cast<std::size_t>(seat.rank());
-    Replica& replica = *state->replicas[rank];
-    BatchBuffers& batch = state->judged_batches[rank];
-    std::vector<std::int64_t> ids;
-    for (std::int64_t at = 0; at < result->rows; at += global_batch) {
-      const auto count = static_cast<int>(std::min<std::int64_t>(result->rows - at, global_batch));
-      const Range mine = sharder->split(count, seat.size())[rank];
-      if (mine.count == 0) continue;
-      ids.resize(static_cast<std::size_t>(mine.count));
-      std::iota(ids.begin(), ids.end(), at + mine.first);
-      dataset->copy_features(ids, batch.features(mine.count));
-      const TraceRange range("predict");
-      replica.forward(batch.features(mine.count));
-      for (int r = 0; r < mine.count; ++r) {
-        copy_row(replica.output(), r,
-                 result->values.data() + static_cast<std::size_t>(at + mine.first + r) *
-                                             static_cast<std::size_t>(result->columns));
-      }
-    }
-  });
+  State::run(
+      strategy_, state_,
+      [dataset, global_batch, result, sharder = strategy_.parts().sharder](State& state, Communicator& seat) {
+        const auto rank = static_cast<std::size_t>(seat.rank());
+        Replica& replica = *state.replicas[rank];
+        BatchBuffers& batch = state.judged_batches[rank];
+        std::vector<float> room;
+        std::vector<std::int64_t> ids;
+        for (std::int64_t at = 0; at < result->rows; at += global_batch) {
+          const auto count = static_cast<int>(std::min<std::int64_t>(result->rows - at, global_batch));
+          const Range mine = sharder->split(count, seat.size())[rank];
+          if (mine.count == 0) continue;
+          ids.resize(static_cast<std::size_t>(mine.count));
+          std::iota(ids.begin(), ids.end(), at + mine.first);
+          State::load(*dataset, ids, batch, 0);
+          const TraceRange range("predict");
+          replica.forward(batch.receive(0, mine.count).features);
+          batch.done(0);
+          const kernels::ConstMatrix output = on_host(replica.backend(), replica.output(), room);
+          for (int r = 0; r < mine.count; ++r) {
+            copy_row(output, r,
+                     result->values.data() + static_cast<std::size_t>(at + mine.first + r) *
+                                                 static_cast<std::size_t>(result->columns));
+          }
+        }
+      });
   return std::move(*result);
 }
 

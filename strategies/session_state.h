@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace mirrorscale::strategies {
@@ -12,7 +14,10 @@ namespace mirrorscale::strategies {
 struct Session::State {
   std::shared_ptr<const Network> network;
   std::vector<std::unique_ptr<Replica>> replicas;
+  std::unique_ptr<DeviceGroup> group;
+  std::vector<std::unique_ptr<Communicator>> seats;  // of the devices' memory
   // A replica's rows of the step, and of an evaluation or prediction, which may come between steps.
+  // Declared after the replicas, so that all that lies on a device goes before its backend does.
   std::vector<BatchBuffers> training_batches, judged_batches;
   Objective objective;
   std::unique_ptr<Reducer> reducer;
@@ -23,6 +28,22 @@ struct Session::State {
   int global_batch = 0;
   std::size_t most_roots = 1;  // of one replica
   BatchPlan full, last;        // plans of a whole batch and of an epoch's last one
+
+  /// A step's forward and backward, recorded: of one plan, input slot, and place of the replica's memory.
+  struct Recording {
+    const BatchPlan* plan = nullptr;
+    int slot = 0, generation = 0;
+    std::unique_ptr<kernels::RecordedOps> ops;  // null after the first, plain run
+  };
+  std::vector<std::vector<Recording>> recordings;  // by replica; empty where steps aren't recorded
+
+  /// Runs `body` on every replica's thread; a rank that fails frees those that wait for it on their devices.
+  static void run(const Strategy& strategy, const std::shared_ptr<State>& state,
+                  const std::function<void(State&, Communicator& host)>& body);
+  /// Waits for the device of this rank, within the group's limit.
+  void wait(int rank, const char* what);
+  /// `rows` of a data set into a slot of a replica's buffers, and on their way.
+  static void load(const Dataset& dataset, std::span<const std::int64_t> rows, BatchBuffers& batch, int slot);
 
   /// l1 * sum |w| + l2 * sum w^2 over replica 0's penalised parameters.
   double penalty() const;

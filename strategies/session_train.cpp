@@ -1,38 +1,22 @@
 // Training steps: what every replica's thread does, from the rows of its share to the new weights.
 #include "strategies/session_state.h"
+#include "strategies/step_mark.h"
 #include "strategies/trace/range.h"
 
 #include <algorithm>
 #include <stdexcept>
 
 namespace mirrorscale::strategies {
-namespace {
-
-/// The moments of one step, in order; each lap is the time since the one before.
-class Stopwatch {
- public:
-  double lap() {
-    const double now = now_s();
-    const double passed = now - last_;
-    last_ = now;
-    return passed;
-  }
-  double moment() const { return last_; }
-
- private:
-  double last_ = now_s();
-};
-
-void load(const Dataset& dataset, std::span<const std::int64_t> rows, BatchBuffers& batch) {
+void Session::State::load(const Dataset& dataset, std::span<const std::int64_t> rows, BatchBuffers& batch,
+                          int slot) {
   const TraceRange range("input");
-  const int count = static_cast<int>(rows.size());
-  dataset.copy_features(rows, batch.features(count));
-  if (dataset.classes() > 0) dataset.copy_labels(rows, batch.labels());
-  if (dataset.target_columns() > 0) dataset.copy_targets(rows, batch.values(count));
-  if (dataset.weighted()) dataset.copy_weights(rows, batch.weights());
+  const BatchBuffers::Filling to = batch.fill(slot, static_cast<int>(rows.size()));
+  dataset.copy_features(rows, to.features);
+  if (dataset.classes() > 0) dataset.copy_labels(rows, to.labels);
+  if (dataset.target_columns() > 0) dataset.copy_targets(rows, to.values);
+  if (dataset.weighted()) dataset.copy_weights(rows, to.weights);
+  batch.send(slot);
 }
-
-}  // namespace
 
 void Pooled::add(const StepStatistics& statistics, std::int64_t batch_rows, double penalty) {
   loss_sum += static_cast<double>(statistics[StatisticsColumns::kLoss]) +
@@ -65,6 +49,8 @@ void Session::start_training(DatasetPtr dataset, int global_batch) {
   for (const auto& metric : state_->objective.metrics) metric->check(network_->outputs(), shape);
 
   state_->dataset = nullptr;  // until all is ready
+  state_->recordings.clear();
+  if (strategy_.graphs()) state_->recordings.resize(static_cast<std::size_t>(strategy_.replicas()));
   const int n = strategy_.replicas();
   const Sharder& sharder = *strategy_.parts().sharder;
   const auto rest = static_cast<int>(dataset->rows() % global_batch);
@@ -83,10 +69,12 @@ void Session::start_training(DatasetPtr dataset, int global_batch) {
     }
     all_roots = std::max(all_roots, sum);
   }
+  if (state_->reducer->whole_shares()) roots = 1;
   state_->most_roots = roots;
   prepare_batches(&State::training_batches, *dataset, rows, static_cast<int>(roots));
-  strategy_.team().run(
-      [state = state_, all_roots](Communicator& seat) { state->reducer->reserve(seat.rank(), all_roots); });
+  State::run(strategy_, state_, [all_roots](State& state, Communicator& host) {
+    state.reducer->reserve(host.rank(), all_roots);
+  });
   state_->dataset = std::move(dataset);
 }
 
@@ -112,6 +100,171 @@ void Session::check_steps(std::span<const std::int64_t> order, std::int64_t firs
   }
 }
 
+/// Runs steps on one replica's thread.
+class Session::Steps {
+ public:
+  Steps(State& state, Communicator& host, const LossNormaliser& normaliser, std::int64_t done,
+        RowObserver* observer)
+      : state_(state),
+        host_(host),
+        rank_(host.rank()),
+        replica_(*state.replicas[static_cast<std::size_t>(rank_)]),
+        backend_(replica_.backend()),
+        batch_(state.training_batches[static_cast<std::size_t>(rank_)]),
+        seat_(*state.seats[static_cast<std::size_t>(rank_)]),
+        normaliser_(normaliser),
+        done_(done),
+        observer_(observer),
+        gradients_ready_(
+            [this](std::size_t from) { state_.reducer->gradients_ready(rank_, seat_, replica_, from); }) {
+    roots_.reserve(state.most_roots);
+    host_.barrier("start of training steps");
+    backend_.mark(StepMark::kEnd);
+  }
+
+  /// Step i of `count`, whose first batch is number `first` of the epoch; `rows` are those of all the steps.
+  void run(std::span<const std::int64_t> rows, std::int64_t first, std::int64_t i, std::int64_t count,
+           Timeline* timeline) {
+    if (timeline != nullptr && i == 0) timeline->start(rank_, backend_.marked_s(StepMark::kEnd));
+    plan_ = &state_.plan(first + i);
+    const auto& share = plan_->shares[static_cast<std::size_t>(rank_)];
+    backend_.mark(StepMark::kStart);
+    const auto slot = static_cast<int>(i % batch_.slots());
+    if (batch_.slots() == 1 || i == 0) load(rows, first, i);
+    if (share.rows.count > 0) {
+      const BatchBuffers::Arrived arrived = batch_.receive(slot, share.rows.count);
+      backend_.mark(StepMark::kInput);
+      find_roots(share);
+      if (state_.recordings.empty() || !run_recorded(arrived, slot)) {
+        forward(arrived);
+        backend_.mark(StepMark::kForward);
+        backward(gradients_ready_);
+      }
+      batch_.done(slot);
+      backend_.mark(StepMark::kBackward);
+    }
+    // While the device works on this batch the next one comes.
+    if (batch_.slots() > 1 && i + 1 < count) load(rows, first, i + 1);
+    penalty_ = rank_ == 0 ? state_.penalty() : 0;  // of the weights that this step's loss is about
+    meet("gradients ready");
+    backend_.mark(StepMark::kMet);
+    {
+      const TraceRange range("reduce and update");
+      const auto watch = state_.group->watch(rank_, "gradients of all ranks");
+      reduced_ = state_.reducer->reduce_and_update({rank_, seat_, host_, state_.replicas, *plan_,
+                                                    *state_.objective.optimizer, normaliser_, done_ + i});
+      backend_.mark(StepMark::kUpdated);
+      if (timeline != nullptr) backend_.marked_s(StepMark::kUpdated);
+    }
+    state_.group->check(rank_);
+    meet("weights written");
+    if (rank_ == 0) ++state_.steps;
+    backend_.mark(StepMark::kEnd);
+    if (timeline != nullptr) {
+      timeline->at(rank_, static_cast<std::size_t>(i)) = marks(share.rows.count > 0);
+    }
+  }
+
+  void add_to(Pooled& sums) const { sums.add(reduced_.statistics, plan_->rows, penalty_); }
+
+ private:
+  void forward(const BatchBuffers::Arrived& arrived) {
+    const TraceRange range("forward");
+    replica_.forward(arrived.features);
+    replica_.judge(*state_.objective.loss, state_.objective.metrics, arrived.targets, true);
+  }
+  void backward(const std::function<void(std::size_t)>& ready) {
+    const TraceRange range("backward");
+    replica_.backward(roots_, plan_->shard_rows, ready);
+  }
+
+  /// The step's forward and backward as one launch; false when it is their first time, which must be a plain
+  /// run (it may allocate). What is recorded can't be told apart: all its time is backward's.
+  bool run_recorded(const BatchBuffers::Arrived& arrived, int slot) {
+    auto& recordings = state_.recordings[static_cast<std::size_t>(rank_)];
+    const int generation = replica_.generation();
+    std::erase_if(recordings, [&](const auto& r) { return r.generation != generation; });
+    const auto found = std::find_if(recordings.begin(), recordings.end(),
+                                    [&](const auto& r) { return r.plan == plan_ && r.slot == slot; });
+    if (found == recordings.end()) {
+      recordings.push_back({plan_, slot, generation, nullptr});
+      return false;
+    }
+    if (found->ops == nullptr) {
+      found->ops = backend_.record([&] {
+        forward(arrived);
+        backward({});
+      });
+    }
+    backend_.mark(StepMark::kForward);
+    const TraceRange range("forward and backward");
+    found->ops->replay();
+    return true;
+  }
+
+  void load(std::span<const std::int64_t> rows, std::int64_t first, std::int64_t i) {
+    const auto& share = state_.plan(first + i).shares[static_cast<std::size_t>(rank_)];
+    if (share.rows.count == 0) return;
+    const auto mine = rows.subspan(static_cast<std::size_t>(i * state_.global_batch + share.rows.first),
+                                   static_cast<std::size_t>(share.rows.count));
+    if (observer_ != nullptr) observer_->rows_taken(rank_, done_ + i, mine);
+    State::load(*state_.dataset, mine, batch_, static_cast<int>(i % batch_.slots()));
+  }
+
+  void find_roots(const BatchPlan::Share& share) {
+    if (state_.reducer->whole_shares()) {
+      roots_.assign(1, {0, share.rows.count, replica_.gradient(0)});
+      return;
+    }
+    roots_.resize(share.roots.size());
+    for (std::size_t r = 0; r < share.roots.size(); ++r) {
+      roots_[r] = {share.roots[r].first - share.rows.first, share.roots[r].count,
+                   replica_.gradient(static_cast<int>(r))};
+    }
+  }
+
+  void meet(const char* what) {
+    const TraceRange range("wait");
+    host_.barrier(what);
+  }
+
+  /// From the moments that the device has noted.
+  StepMarks marks(bool had_rows) {
+    const auto at = [this](int mark) { return backend_.marked_s(mark); };
+    StepMarks m;
+    double before = at(StepMark::kStart);
+    if (had_rows) {
+      m.input_s = at(StepMark::kInput) - before;
+      m.forward_s = at(StepMark::kForward) - at(StepMark::kInput);
+      m.backward_s = at(StepMark::kBackward) - at(StepMark::kForward);
+      before = at(StepMark::kBackward);
+    }
+    const double met = at(StepMark::kMet), updated = at(StepMark::kUpdated);
+    const double reduced = reduced_.marked_reduction ? at(StepMark::kReduced) : met;
+    m.end_s = at(StepMark::kEnd);
+    m.wait_s = met - before + (m.end_s - updated);
+    m.reduction_s = reduced - met;
+    m.optimizer_s = updated - reduced;
+    return m;
+  }
+
+  State& state_;
+  Communicator& host_;
+  const int rank_;
+  Replica& replica_;
+  kernels::Backend& backend_;
+  BatchBuffers& batch_;
+  Communicator& seat_;  // of the devices' memory
+  const LossNormaliser& normaliser_;
+  const std::int64_t done_;  // steps before the first of these
+  RowObserver* const observer_;
+  const std::function<void(std::size_t)> gradients_ready_;
+  std::vector<GradientRoot> roots_;
+  const BatchPlan* plan_ = nullptr;
+  ReductionResult reduced_;
+  double penalty_ = 0;
+};
+
 Pooled Session::train(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
                       Timeline* timeline, std::vector<Pooled>* each_step) {
   check_steps(order, first, count, timeline);
@@ -128,76 +281,17 @@ Pooled Session::train(std::span<const std::int64_t> order, std::int64_t first, s
   work->rows.assign(part.begin(), part.end());
   work->sums.metric_sums.resize(state_->objective.metrics.size());
   if (each_step != nullptr) work->each.assign(static_cast<std::size_t>(count), work->sums);
-  strategy_.team().run([state = state_, work, first, count, timeline, done = steps(), observer = observer_,
-                        normaliser = strategy_.parts().normaliser](Communicator& seat) {
-    const int rank = seat.rank();
-    Replica& replica = *state->replicas[static_cast<std::size_t>(rank)];
-    BatchBuffers& batch = state->training_batches[static_cast<std::size_t>(rank)];
-    const Objective& objective = state->objective;
-    std::vector<GradientRoot> roots;
-    roots.reserve(state->most_roots);
-    seat.barrier("start of training steps");
-    Stopwatch watch;
-    if (timeline != nullptr) timeline->start(rank, watch.moment());
-    for (std::int64_t i = 0; i < count; ++i) {
-      const BatchPlan& plan = state->plan(first + i);
-      const auto& share = plan.shares[static_cast<std::size_t>(rank)];
-      StepMarks marks;
-      if (share.rows.count > 0) {
-        const auto rows = std::span<const std::int64_t>(work->rows)
-                              .subspan(static_cast<std::size_t>(i * state->global_batch + share.rows.first),
-                                       static_cast<std::size_t>(share.rows.count));
-        if (observer != nullptr) observer->rows_taken(rank, done + i, rows);
-        load(*state->dataset, rows, batch);
-        marks.input_s = watch.lap();
-        {
-          const TraceRange range("forward");
-          replica.forward(batch.features(share.rows.count));
-          replica.judge(*objective.loss, objective.metrics, batch.targets(share.rows.count), true);
-        }
-        marks.forward_s = watch.lap();
-        {
-          const TraceRange range("backward");
-          roots.resize(share.roots.size());
-          for (std::size_t r = 0; r < share.roots.size(); ++r) {
-            roots[r] = {share.roots[r].first - share.rows.first, share.roots[r].count,
-                        replica.gradient(static_cast<int>(r))};
-          }
-          replica.backward(roots, plan.shard_rows);
-        }
-        marks.backward_s = watch.lap();
-      }
-      const double penalty =
-          rank == 0 ? state->penalty() : 0;  // of the weights that this step's loss is about
-      {
-        const TraceRange range("wait");
-        seat.barrier("gradients ready");
-      }
-      marks.wait_s = watch.lap();
-      const ReductionStep step{rank,        seat,    state->replicas, plan, *objective.optimizer,
-                               *normaliser, done + i};
-      ReductionResult reduced;
-      {
-        const TraceRange range("reduce and update");
-        reduced = state->reducer->reduce_and_update(step);
-      }
-      marks.reduction_s = reduced.reduction_s;
-      marks.optimizer_s = watch.lap() - reduced.reduction_s;
-      if (rank == 0) {
-        work->sums.add(reduced.statistics, plan.rows, penalty);
-        if (!work->each.empty())
-          work->each[static_cast<std::size_t>(i)].add(reduced.statistics, plan.rows, penalty);
-      }
-      {
-        const TraceRange range("wait");
-        seat.barrier("weights written");
-      }
-      if (rank == 0) ++state->steps;
-      marks.wait_s += watch.lap();
-      marks.end_s = watch.moment();
-      if (timeline != nullptr) timeline->at(rank, static_cast<std::size_t>(i)) = marks;
-    }
-  });
+  State::run(strategy_, state_,
+             [work, first, count, timeline, done = steps(), observer = observer_,
+              normaliser = strategy_.parts().normaliser](State& state, Communicator& host) {
+               Steps steps(state, host, *normaliser, done, observer);
+               for (std::int64_t i = 0; i < count; ++i) {
+                 steps.run(work->rows, first, i, count, timeline);
+                 if (host.rank() != 0) continue;
+                 steps.add_to(work->sums);
+                 if (!work->each.empty()) steps.add_to(work->each[static_cast<std::size_t>(i)]);
+               }
+             });
   if (each_step != nullptr) *each_step = std::move(work->each);
   return std::move(work->sums);
 }

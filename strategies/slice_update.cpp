@@ -1,6 +1,13 @@
 #include "strategies/slice_update.h"
 
 namespace mirrorscale::strategies {
+namespace {
+
+bool updated_alike(const ParameterSpec& a, const ParameterSpec& b) {
+  return a.penalty.l1 == b.penalty.l1 && a.penalty.l2 == b.penalty.l2 && a.decayed == b.decayed;
+}
+
+}  // namespace
 
 std::vector<SliceTarget> slice_targets(const Network& network) {
   std::vector<SliceTarget> targets;
@@ -14,6 +21,36 @@ std::vector<SliceTarget> slice_targets(const Network& network) {
   return targets;
 }
 
+void update_all(const std::vector<SliceTarget>& targets, const Optimizer& optimizer, const StepValues& values,
+                float scale, const float* gradient, std::span<float* const> slots, Replica& replica) {
+  kernels::Backend& backend = replica.backend();
+  const auto update = [&](const ParameterSpec& spec, std::size_t at, std::size_t count) {
+    UpdateRange range{count, gradient + at, replica.weights() + at, {}, terms_of(spec, scale), spec.decayed};
+    for (std::size_t s = 0; s < slots.size(); ++s) range.slots[s] = slots[s] + at;
+    optimizer.update(backend, values, range);
+  };
+  if (backend.info().on_host) {
+    const std::size_t size = replica.network().parameters().size();
+    for_each_chunk(targets, 0, size, backend.info().update_chunk,
+                   [&](const SliceTarget& target, std::size_t at, std::size_t count) {
+                     update(target.slice.spec, at, count);
+                     transpose_chunk(backend, target, at, count, replica.weights(), replica);
+                   });
+    return;
+  }
+  for (std::size_t first = 0, last = 0; first < targets.size(); first = last) {
+    const auto& begin = targets[first].slice;
+    std::size_t count = 0;
+    for (; last < targets.size() && updated_alike(begin.spec, targets[last].slice.spec); ++last) {
+      count += targets[last].slice.size;
+    }
+    update(begin.spec, begin.offset, count);
+  }
+  for (const SliceTarget& target : targets) {
+    transpose_chunk(backend, target, target.slice.offset, target.slice.size, replica.weights(), replica);
+  }
+}
+
 kernels::GradientTerms terms_of(const ParameterSpec& spec, float scale) {
   return {scale, spec.penalty.l1, spec.penalty.l2};
 }
@@ -22,10 +59,10 @@ void transpose_chunk(kernels::Backend& backend, const SliceTarget& target, std::
                      const float* weights, Replica& replica) {
   if (!target.has_transposed) return;
   const ParameterSpec& spec = target.slice.spec;
-  const kernels::ConstMatrix w{weights + target.slice.offset, spec.rows, spec.columns,
-                               kernels::weight_stride(spec.rows)};
-  const kernels::Matrix wt{replica.transposed() + target.transposed_offset, spec.columns, spec.rows,
-                           kernels::weight_stride(spec.columns)};
+  const kernels::ConstMatrix w =
+      kernels::weight_view(replica.layout(), weights + target.slice.offset, spec.rows, spec.columns);
+  const kernels::Matrix wt = kernels::weight_view(
+      replica.layout(), replica.transposed() + target.transposed_offset, spec.columns, spec.rows);
   backend.transpose(w, wt, (at - target.slice.offset) / kernels::kBlock, count / kernels::kBlock);
 }
 

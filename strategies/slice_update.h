@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace mirrorscale::strategies {
@@ -30,6 +31,11 @@ void for_each_chunk(const std::vector<SliceTarget>& targets, std::size_t first, 
     }
   }
 }
+
+/// Updates all weights of `replica` from the summed gradient arena and makes their transposed copies: chunk
+/// by chunk while they are in cache, or run by run of slices that are updated alike. `slots` are arenas.
+void update_all(const std::vector<SliceTarget>& targets, const Optimizer& optimizer, const StepValues& values,
+                float scale, const float* gradient, std::span<float* const> slots, Replica& replica);
 
 /// Gradient terms of a slice: the penalty's gradient comes once, after the sum over rows was scaled.
 kernels::GradientTerms terms_of(const ParameterSpec& spec, float scale);

@@ -1,5 +1,6 @@
 #include "strategies/strategy.h"
 
+#include "kernels/device_list.h"
 #include "strategies/engine/scope_tag.h"
 
 #include <atomic>
@@ -14,8 +15,8 @@ struct Strategy::State {
   std::uint64_t id = 0;
   std::string kind, name, backend;
   std::vector<std::string> devices;
-  EngineParts parts;
-  TeamOptions team_options;
+  std::vector<int> ordinals;
+  StrategyOptions options;
   std::mutex mutex;
   std::unique_ptr<DeviceTeam> team;  // made when first needed
 };
@@ -35,23 +36,49 @@ std::string joined(const std::vector<std::string>& devices) {
   return text;
 }
 
-/// The backend's part of "cpu:3". Throws for anything that is no device of this build.
-std::string backend_of(const std::string& device) {
-  const std::size_t colon = device.find(':');
-  const std::string backend = device.substr(0, colon);
-  int ordinal = -1;
+struct Defaults {
+  std::string backend = "cpu";
+  std::optional<kernels::Numerics> numerics;
+};
+Defaults& defaults() {
+  static Defaults made;
+  return made;
+}
+
+struct Device {
+  std::string backend;
+  int ordinal = 0;
+};
+
+std::string cuda_names(const kernels::DeviceList& list) {
+  std::string text;
+  for (const auto& d : list.devices) text += (text.empty() ? "" : ", ") + d.name + " (" + d.model + ")";
+  return text.empty() ? "no CUDA device: " + list.why_none : text;
+}
+
+/// The parts of "cpu:3". Throws for anything that is no device of this machine.
+Device device_from(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  Device device{name.substr(0, colon), -1};
   if (colon != std::string::npos) {
-    const char* begin = device.data() + colon + 1;
-    const char* end = device.data() + device.size();
-    const auto [stop, error] = std::from_chars(begin, end, ordinal);
-    if (error != std::errc() || stop != end) ordinal = -1;
+    const char* begin = name.data() + colon + 1;
+    const char* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(begin, end, device.ordinal);
+    if (error != std::errc() || stop != end) device.ordinal = -1;
   }
-  if (ordinal < 0 || (backend != "cpu" && backend != "reference")) {
-    throw std::invalid_argument(
-        "[strategy] '" + device +
-        "' is no device; this build has cpu:0, cpu:1, … and reference:0, reference:1, …");
+  const bool known = device.backend == "cpu" || device.backend == "reference" || device.backend == "cuda";
+  if (device.ordinal < 0 || !known) {
+    throw std::invalid_argument("[strategy] '" + name +
+                                "' is no device; there are cpu:0, cpu:1, … (virtual), reference:0, … and " +
+                                cuda_names(kernels::cuda_devices()));
   }
-  return backend;
+  if (device.backend == "cuda") {
+    const kernels::DeviceList there = kernels::cuda_devices();
+    if (static_cast<std::size_t>(device.ordinal) >= there.devices.size()) {
+      throw std::invalid_argument("[strategy] there is no " + name + "; there is " + cuda_names(there));
+    }
+  }
+  return device;
 }
 
 }  // namespace
@@ -61,7 +88,7 @@ Strategy::Strategy(std::string kind, std::vector<std::string> devices, const Str
   if (devices.empty()) throw std::invalid_argument("[strategy] no devices; name at least one, e.g. cpu:0");
   std::set<std::string> seen;
   for (const std::string& device : devices) {
-    const std::string backend = backend_of(device);
+    const auto [backend, ordinal] = device_from(device);
     if (!seen.insert(device).second) {
       throw std::invalid_argument("[strategy] device '" + device + "' is named twice in (" + joined(devices) +
                                   "); each replica needs a device of its own");
@@ -71,13 +98,24 @@ Strategy::Strategy(std::string kind, std::vector<std::string> devices, const Str
                                   "); all must be of one backend");
     }
     state_->backend = backend;
+    state_->ordinals.push_back(ordinal);
   }
   state_->id = next_id();
   state_->kind = std::move(kind);
   state_->devices = std::move(devices);
   state_->name = state_->kind + "(" + joined(state_->devices) + ")";
-  state_->parts = options.parts;
-  state_->team_options = options.team;
+  state_->options = options;
+  if (!options.numerics && state_->backend == defaults().backend)
+    state_->options.numerics = defaults().numerics;
+  if (state_->backend != "cuda" && options.graphs) {
+    throw std::invalid_argument("[strategy] graphs need cuda devices; " + state_->backend + " has none");
+  }
+  if (state_->backend != "cuda" &&
+      (options.numerics == kernels::Numerics::kFast || options.precision != kernels::Precision::kFloat32)) {
+    throw std::invalid_argument("[strategy] " + state_->backend +
+                                " devices compute in exact float32 only; fast numerics and other precisions "
+                                "need cuda devices");
+  }
 }
 
 const std::string& Strategy::name() const {
@@ -95,8 +133,39 @@ int Strategy::replicas() const {
 const std::string& Strategy::backend() const {
   return state_->backend;
 }
+kernels::BackendOptions Strategy::backend_options(int replica) const {
+  return {state_->ordinals.at(static_cast<std::size_t>(replica)), state_->options.numerics,
+          state_->options.precision};
+}
+bool Strategy::exact() const {
+  return state_->options.numerics.value_or(state_->backend == "cuda"
+                                               ? kernels::Numerics::kFast
+                                               : kernels::Numerics::kExact) == kernels::Numerics::kExact;
+}
+bool Strategy::graphs() const {
+  return state_->options.graphs;
+}
+DeviceGroupOptions Strategy::group_options() const {
+  return {state_->options.cross_device_ops, state_->options.team.limit};
+}
+
+std::unique_ptr<Reducer> Strategy::make_reducer() const {
+  kernels::BackendInfo info;
+  info.name = backend();
+  info.on_host = backend() != "cuda";
+  info.numerics = exact() ? "exact" : "fast";
+  if (!parts().make_reducer) return default_reducer(info);
+  std::unique_ptr<Reducer> reducer = parts().make_reducer();
+  const std::string why_not = reducer->why_not(info);
+  if (!why_not.empty()) {
+    throw std::invalid_argument("[strategy] the reducer '" + reducer->name() +
+                                "' doesn't work here: " + why_not);
+  }
+  return reducer;
+}
+
 const EngineParts& Strategy::parts() const {
-  return state_->parts;
+  return state_->options.parts;
 }
 std::uint64_t Strategy::id() const {
   return state_->id;
@@ -104,7 +173,7 @@ std::uint64_t Strategy::id() const {
 
 DeviceTeam& Strategy::team() const {
   const std::lock_guard lock(state_->mutex);
-  if (!state_->team) state_->team = std::make_unique<DeviceTeam>(replicas(), state_->team_options);
+  if (!state_->team) state_->team = std::make_unique<DeviceTeam>(replicas(), state_->options.team);
   return *state_->team;
 }
 
@@ -142,8 +211,15 @@ float Strategy::reduce_rows(ReduceOp op, std::span<const std::vector<float>> per
   return op == ReduceOp::kSum ? sum : count == 0 ? 0.0F : sum / count;
 }
 
+void set_default_devices(const std::string& backend, std::optional<kernels::Numerics> numerics) {
+  defaults().backend = backend;
+  defaults().numerics = numerics;
+}
+
 OneDevice::OneDevice(const std::string& device, const StrategyOptions& options)
     : Strategy("one_device", {device}, options) {}
+
+OneDevice::OneDevice(const StrategyOptions& options) : OneDevice(device_names(1).front(), options) {}
 
 Mirrored::Mirrored(std::vector<std::string> devices, const StrategyOptions& options)
     : Strategy("mirrored", std::move(devices), options) {}
@@ -163,8 +239,9 @@ ModelAveraging::ModelAveraging(std::vector<std::string> devices, const StrategyO
     : Strategy("model_averaging", std::move(devices), with_local_updates(options)) {}
 
 std::vector<std::string> device_names(int count, const std::string& backend) {
+  const std::string prefix = (backend.empty() ? defaults().backend : backend) + ":";
   std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) names.push_back(backend + ":" + std::to_string(i));
+  for (int i = 0; i < count; ++i) names.push_back(prefix + std::to_string(i));
   return names;
 }
 

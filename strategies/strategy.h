@@ -1,5 +1,6 @@
 #pragma once
 #include "strategies/comm/communicator.h"
+#include "strategies/comm/device_group.h"
 #include "strategies/comm/threads/device_team.h"
 #include "strategies/input/sharder.h"
 #include "strategies/input/shuffler.h"
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,12 +23,19 @@ struct EngineParts {
   std::shared_ptr<const Shuffler> shuffler = std::make_shared<UniformShuffle>();
   std::shared_ptr<const Sharder> sharder = std::make_shared<TreeSharder>();
   std::shared_ptr<const LossNormaliser> normaliser = std::make_shared<GlobalMean>();
-  std::function<std::unique_ptr<Reducer>()> make_reducer = fused_reducer;
+  /// Empty: default_reducer.
+  std::function<std::unique_ptr<Reducer>()> make_reducer = {};
 };
 
 struct StrategyOptions {
   EngineParts parts = {};
   TeamOptions team = {};
+  std::optional<kernels::Numerics> numerics = {};  // default: the backend's
+  kernels::Precision precision = kernels::Precision::kFloat32;
+  CrossDeviceOps cross_device_ops = CrossDeviceOps::kDefault;
+  /// Record forward and backward of a step once as a CUDA graph, and launch that from then on: one call
+  /// instead of one a kernel. Buckets then start after backward. Only where the backend can.
+  bool graphs = false;
 };
 
 /// What a function run on every replica knows about itself.
@@ -49,8 +58,17 @@ class Strategy {
   const std::string& kind() const;
   const std::vector<std::string>& devices() const;
   int replicas() const;
-  /// "cpu" or "reference": the backend of all its devices.
+  /// "cpu", "cuda" or "reference": the backend of all its devices.
   const std::string& backend() const;
+  /// The backend's options for the device of one replica.
+  kernels::BackendOptions backend_options(int replica) const;
+  /// Whether the backend's results have the bits of docs/exact.md.
+  bool exact() const;
+  /// The parts' reducer, or the backend's default. Throws std::invalid_argument where the two don't go
+  /// together.
+  std::unique_ptr<Reducer> make_reducer() const;
+  DeviceGroupOptions group_options() const;
+  bool graphs() const;
   DeviceTeam& team() const;
   const EngineParts& parts() const;
   std::uint64_t id() const;
@@ -82,17 +100,24 @@ class Strategy {
   std::shared_ptr<State> state_;
 };
 
+/// What devices are where only their number is said, and what they compute in where nothing is said. Before
+/// the first strategy is made. The preset: cpu.
+void set_default_devices(const std::string& backend, std::optional<kernels::Numerics> numerics = {});
+
 /// The baseline: one replica, no communication.
 class OneDevice : public Strategy {
  public:
-  explicit OneDevice(const std::string& device = "cpu:0", const StrategyOptions& options = {});
+  /// The first of the default devices.
+  OneDevice() : OneDevice(StrategyOptions{}) {}
+  explicit OneDevice(const StrategyOptions& options);
+  explicit OneDevice(const std::string& device, const StrategyOptions& options = {});
 };
 
 /// One replica a device, synchronous: every step is a step on the global batch.
 class Mirrored : public Strategy {
  public:
   explicit Mirrored(std::vector<std::string> devices, const StrategyOptions& options = {});
-  /// Devices cpu:0 … cpu:(count - 1).
+  /// The first `count` of the default devices (cpu:0, cpu:1, …).
   explicit Mirrored(int count, const StrategyOptions& options = {});
 };
 
@@ -104,10 +129,10 @@ class ModelAveraging : public Strategy {
   explicit ModelAveraging(std::vector<std::string> devices, const StrategyOptions& options = {});
 };
 
-/// "cpu:0" … "cpu:(count - 1)", or of another backend.
-std::vector<std::string> device_names(int count, const std::string& backend = "cpu");
+/// "cpu:0" … "cpu:(count - 1)", or of another backend; empty: the default one.
+std::vector<std::string> device_names(int count, const std::string& backend = "");
 
-/// The strategy whose scope this thread is in; outside of any scope the default one, OneDevice("cpu:0").
+/// The strategy whose scope this thread is in; outside of any scope the default one, OneDevice().
 Strategy current_strategy();
 
 /// Ends on destruction. Scopes end in the reverse order of their beginnings, on the thread that began them.

@@ -1,7 +1,8 @@
 #pragma once
 
 /// Each kind of object lists its fields once, in the order of the file; reader and writer both go through the
-/// list. `fields` is called as fields(name, member).
+/// list. `fields` is called as fields(name, member), or fields.optional(name, member) for what is left out of
+/// the file where it has its initial value.
 namespace mirrorscale::harness {
 // Each kind of record lists its fields once, in the order of the file; `fields` is a FieldWriter or a
 // FieldReader.
@@ -11,6 +12,17 @@ void list_interval(Fields& fields, T& interval) {
   fields("value", interval.value);
   fields("low", interval.low);
   fields("high", interval.high);
+}
+
+template <class Fields, class T>
+void list_cuda_device(Fields& fields, T& device) {
+  fields("name", device.name);
+  fields("model", device.model);
+  fields("uuid", device.uuid);
+  fields("pci", device.pci);
+  fields("compute_capability", device.compute_capability);
+  fields("memory_bytes", device.memory_bytes);
+  fields("emulated", device.emulated);
 }
 
 template <class Fields, class T>
@@ -34,6 +46,7 @@ void list_environment(Fields& fields, T& environment) {
   fields("nvtx", environment.nvtx);
   fields("libraries", environment.libraries);
   fields("variables", environment.variables);
+  fields.optional("cuda_devices", environment.cuda_devices);
 }
 
 template <class Fields, class T>
@@ -115,11 +128,14 @@ void list_cell(Fields& fields, T& cell) {
   fields("target", cell.target);
   fields("numerics", cell.numerics);
   fields("precision", cell.precision);
+  fields.optional("cross_device_ops", cell.cross_device_ops);
+  fields.optional("emulated", cell.emulated);
   fields("oversubscribed", cell.oversubscribed);
   fields("parameters", cell.parameters);
   fields("flops_per_sample", cell.flops_per_sample);
   fields("status", cell.status);
   fields("reason", cell.reason);
+  fields.optional("reason_kind", cell.reason_kind);
   fields("checks", cell.checks);
   fields("weight_hash", cell.weight_hash);
   fields("memory", cell.memory);

@@ -34,6 +34,10 @@ class FieldWriter {
   void operator()(const char* name, const T& value) {
     object_[name] = write(value);
   }
+  template <class T>
+  void optional(const char* name, const T& value) {
+    if (value != T{}) (*this)(name, value);
+  }
   Json object_ = Json::object();
 
  private:
@@ -45,18 +49,16 @@ class FieldWriter {
   static Json write(Scaling value) { return Json(to_word(value)); }
   static Json write(CellStatus value) { return Json(to_word(value)); }
   static Json write(Outcome value) { return Json(to_word(value)); }
+  static Json write(ReasonKind value) { return Json(to_word(value)); }
   template <class T>
   static Json write(const std::optional<T>& value) {
     return value ? write(*value) : Json(nullptr);
   }
   static Json write(const std::vector<Verdict>& checks) {
-    Json list = Json::array();
-    for (const Verdict& check : checks) {
-      FieldWriter fields;
-      list_check(fields, check);
-      list.push_back(std::move(fields.object_));
-    }
-    return list;
+    return list_of(checks, [](auto& f, auto& v) { list_check(f, v); });
+  }
+  static Json write(const std::vector<CudaDevice>& devices) {
+    return list_of(devices, [](auto& f, auto& v) { list_cuda_device(f, v); });
   }
   static Json write(const Plan& plan) {
     Json axes = Json::object(), settings = Json::object();
@@ -84,6 +86,12 @@ class FieldWriter {
   }
 
   template <class T, class List>
+  static Json list_of(const std::vector<T>& values, List list) {
+    Json objects = Json::array();
+    for (const T& value : values) objects.push_back(nested(value, list));
+    return objects;
+  }
+  template <class T, class List>
   static Json nested(const T& value, List list) {
     FieldWriter fields;
     list(fields, value);
@@ -105,6 +113,11 @@ class FieldReader {
     if (found == object_.end()) throw FieldError{fmt::format("field {} is missing", field)};
     known_.insert(name);
     read(*found, field, value);
+  }
+
+  template <class T>
+  void optional(const char* name, T& value) {
+    if (object_.contains(name)) (*this)(name, value);
   }
 
   /// "schema" and "kind" have been looked at by the caller.
@@ -219,6 +232,12 @@ class FieldReader {
   }
   static void read(const Json& json, const std::string& field, Outcome& value) {
     read_word(json, field, outcome_from_word, value);
+  }
+  static void read(const Json& json, const std::string& field, ReasonKind& value) {
+    read_word(json, field, reason_kind_from_word, value);
+  }
+  static void read(const Json& json, const std::string& field, CudaDevice& value) {
+    nested(json, field, value, [](auto& f, auto& v) { list_cuda_device(f, v); });
   }
   static void read(const Json& json, const std::string& field, Interval& value) {
     nested(json, field, value, [](auto& f, auto& v) { list_interval(f, v); });

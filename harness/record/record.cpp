@@ -73,6 +73,11 @@ void validate(const Environment& environment) {
   require_text(environment.target, "environment.target");
   for (const std::string& target : environment.targets) require_text(target, "environment.targets");
   require_one_of(environment.numerics, {"exact", "fast"}, "environment.numerics");
+  for (const CudaDevice& device : environment.cuda_devices) {
+    require_text(device.name, "environment.cuda_devices.name");
+    require_text(device.model, "environment.cuda_devices.model");
+    require_count(device.memory_bytes, 1, "environment.cuda_devices.memory_bytes");
+  }
 }
 
 void require_finite(const PlanValue& value, const std::string& field) {
@@ -80,7 +85,8 @@ void require_finite(const PlanValue& value, const std::string& field) {
     require(std::isfinite(*number), field, "a finite number");
 }
 
-void validate(const Measurement& measurement, bool oversubscribed) {
+/// `apart`: why the cell makes no scaling claim, "oversubscribed" or "emulated"; empty where it may.
+void validate(const Measurement& measurement, std::string_view apart) {
   require_count(measurement.slices, 1, "measurement.slices");
   require_count(measurement.steps_per_slice, 1, "measurement.steps_per_slice");
   require_count(measurement.steps, 1, "measurement.steps");
@@ -91,8 +97,8 @@ void validate(const Measurement& measurement, bool oversubscribed) {
   require_interval(measurement.samples_per_s, "measurement.samples_per_s");
   if (measurement.speedup) require_interval(*measurement.speedup, "measurement.speedup");
   if (measurement.efficiency) require_interval(*measurement.efficiency, "measurement.efficiency");
-  require(!oversubscribed || (!measurement.speedup && !measurement.efficiency), "measurement.efficiency",
-          "null, as speedup, for an oversubscribed cell: it makes no scaling claim");
+  require(apart.empty() || (!measurement.speedup && !measurement.efficiency), "measurement.efficiency",
+          fmt::format("null, as speedup, for an {} cell: it makes no scaling claim", apart));
   require(measurement.confidence > 0 && measurement.confidence < 1, "measurement.confidence",
           "between 0 and 1");
   require_text(measurement.method, "measurement.method");
@@ -149,6 +155,26 @@ CellStatus cell_status_from_word(std::string_view word) {
   throw std::invalid_argument(fmt::format("status \"{}\"; expected ok, failed, error or skipped", word));
 }
 
+std::string_view to_word(ReasonKind kind) {
+  switch (kind) {
+    case ReasonKind::kOther:
+      return "other";
+    case ReasonKind::kOutOfMemory:
+      return "out_of_memory";
+    case ReasonKind::kDeviceFailed:
+      return "device_failed";
+  }
+  throw std::logic_error("[to_word] no such kind of reason");
+}
+
+ReasonKind reason_kind_from_word(std::string_view word) {
+  for (const ReasonKind kind : {ReasonKind::kOther, ReasonKind::kOutOfMemory, ReasonKind::kDeviceFailed}) {
+    if (word == to_word(kind)) return kind;
+  }
+  throw std::invalid_argument(
+      fmt::format("kind of reason \"{}\"; expected other, out_of_memory or device_failed", word));
+}
+
 std::vector<double> thin_out(const std::vector<double>& values, std::size_t most) {
   if (most < 2)
     throw std::invalid_argument(fmt::format("[thin_out] to {} values; expected at least 2", most));
@@ -186,9 +212,14 @@ void validate(const CellRecord& cell) {
   require_text(cell.backend, "backend");
   require_text(cell.target, "target");
   require_one_of(cell.strategy, {"one_device", "mirrored"}, "strategy");
-  require_one_of(cell.reduction, {"fused", "replicated"}, "reduction");
+  require_one_of(cell.reduction, {"fused", "replicated", "bucketed"}, "reduction");
   require_one_of(cell.numerics, {"exact", "fast"}, "numerics");
-  require_one_of(cell.precision, {"fp32"}, "precision");
+  require_one_of(cell.precision, {"fp32", "tf32", "bf16", "fp16"}, "precision");
+  require(cell.precision == "fp32" || cell.numerics == "fast", "precision", "fp32, as numerics is exact");
+  if (!cell.cross_device_ops.empty()) {
+    require_one_of(cell.cross_device_ops, {"default", "nccl", "reduction_to_one_device", "hierarchical_copy"},
+                   "cross_device_ops");
+  }
   require_count(cell.replicas, 1, "replicas");
   require(cell.devices.size() == static_cast<std::size_t>(cell.replicas), "devices",
           fmt::format("one a replica ({}), not {}", cell.replicas, cell.devices.size()));
@@ -210,11 +241,14 @@ void validate(const CellRecord& cell) {
           ok ? "an object, as status is ok" : "null, as status is not ok");
   require(cell.reason.empty() == ok, "reason",
           ok ? "no text, as status is ok" : "some text, as status is not ok");
+  require(!ok || cell.reason_kind == ReasonKind::kOther, "reason_kind", "none, as status is ok");
   require(!ok || !cell.weight_hash.empty(), "weight_hash", "some text, as status is ok");
   const bool broken = any_failed(cell.checks);
   require(!ok || !broken, "checks", "none failed, as status is ok");
   require(cell.status != CellStatus::kFailed || broken, "checks", "one that failed, as status is failed");
-  if (cell.measurement) validate(*cell.measurement, cell.oversubscribed);
+  if (cell.measurement) {
+    validate(*cell.measurement, cell.oversubscribed ? "oversubscribed" : cell.emulated ? "emulated" : "");
+  };
 }
 
 }  // namespace mirrorscale::harness

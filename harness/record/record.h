@@ -18,6 +18,15 @@ namespace mirrorscale::harness {
 
 inline constexpr int kRecordSchema = 1;
 
+/// A GPU that a run may use.
+struct CudaDevice {
+  std::string name, model, uuid, pci;  // "cuda:0", "NVIDIA H200", "GPU-0123…", "0000:3b:00.0"
+  std::string compute_capability;      // "9.0"
+  std::int64_t memory_bytes = 0;
+  bool emulated = false;  // a stand-in for tests: its times mean nothing
+  bool operator==(const CudaDevice&) const = default;
+};
+
 struct Environment {
   std::string host, os, kernel, cpu_model;
   std::int64_t cores = 0;  // usable by this process
@@ -28,6 +37,7 @@ struct Environment {
   std::string compiler, build_type;
   bool nvtx = false;
   std::map<std::string, std::string> libraries, variables;
+  std::vector<CudaDevice> cuda_devices;  // absent in the file where there are none
   bool operator==(const Environment&) const = default;
 };
 
@@ -56,6 +66,11 @@ std::string_view to_word(Scaling scaling);    // "strong", "weak"
 std::string_view to_word(CellStatus status);  // "ok", "failed", "error", "skipped"
 /// Throw std::invalid_argument for any other word.
 Scaling scaling_from_word(std::string_view word);
+/// What a program needs to know of the reason: such a cell isn't tried again; the device can't be used any
+/// more.
+enum class ReasonKind { kOther, kOutOfMemory, kDeviceFailed };
+std::string_view to_word(ReasonKind kind);  // "other", "out_of_memory", "device_failed"
+ReasonKind reason_kind_from_word(std::string_view word);
 CellStatus cell_status_from_word(std::string_view word);
 
 /// Mean seconds a step, mean over replicas.
@@ -98,22 +113,27 @@ struct CellRecord {
   std::string optimizer;
   std::uint64_t seed = 0;
   std::string backend, target, numerics = "exact", precision = "fp32";
+  std::string cross_device_ops;  // of cuda cells; absent in the file where empty
+  bool emulated = false;         // on stand-ins for GPUs; absent in the file where false
   bool oversubscribed = false;
   std::int64_t parameters = 0;
   double flops_per_sample = 0;
   CellStatus status = CellStatus::kSkipped;
   std::string reason;
+  ReasonKind reason_kind = ReasonKind::kOther;  // absent in the file where it is kOther
   std::vector<Verdict> checks;
   std::string weight_hash;
   Memory memory;
   std::optional<Measurement> measurement;
+  /// Whether its times say anything about scaling.
+  bool makes_claim() const { return !oversubscribed && !emulated; }
   bool operator==(const CellRecord&) const = default;
 };
 
 /// What a record promises beyond its types; throws std::invalid_argument naming the field. Among others:
 /// finite numbers; ok means measured, no reason, no failed check, a weight hash; otherwise a reason and no
-/// measurement; failed means that a check failed; as many devices as replicas; oversubscribed means no
-/// speed-up and no efficiency.
+/// measurement; failed means that a check failed; as many devices as replicas; oversubscribed or emulated
+/// means no speed-up and no efficiency.
 void validate(const RunRecord& run);
 void validate(const CellRecord& cell);
 

@@ -1,6 +1,7 @@
 #include "kernels/backend.h"
 
 #include "kernels/cpu/tables.h"
+#include "kernels/host_backend.h"
 
 #include <stdexcept>
 
@@ -8,7 +9,7 @@ namespace mirrorscale::kernels {
 namespace {
 
 /// One instruction set's tables behind the interface.
-class CpuBackend final : public Backend {
+class CpuBackend final : public HostBackend {
  public:
   explicit CpuBackend(const cpu::Tables& tables)
       : t_(tables),

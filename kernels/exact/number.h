@@ -89,10 +89,18 @@ MIRRORSCALE_HD T with_sign(T a, T b) {
 }
 
 MIRRORSCALE_HD std::int32_t bits(float a) {
+#if defined(__CUDA_ARCH__)
+  return __float_as_int(a);
+#else
   return std::bit_cast<std::int32_t>(a);
+#endif
 }
 MIRRORSCALE_HD float from_bits(std::int32_t i) {
+#if defined(__CUDA_ARCH__)
+  return __int_as_float(i);
+#else
   return std::bit_cast<float>(i);
+#endif
 }
 MIRRORSCALE_HD float to_float(std::int32_t i) {
   return static_cast<float>(i);

@@ -1,5 +1,6 @@
 #include "kernels/reference/backend.h"
 
+#include "kernels/host_backend.h"
 #include "kernels/reference/losses.h"
 #include "kernels/reference/ops.h"
 #include "kernels/reference/update.h"
@@ -11,7 +12,7 @@ BasicColumn<float> plain(Column c) {
   return {c.data, c.stride};
 }
 
-class ReferenceBackend final : public Backend {
+class ReferenceBackend final : public HostBackend {
  public:
   const BackendInfo& info() const override { return info_; }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import math
 import re
 import types
@@ -100,15 +101,25 @@ def _decode_object(shape: Any, value: object, path: str) -> Any:
     if not isinstance(value, dict):
         raise _refusal(path, "an object", value)
     hints = _hints(shape)
-    missing = [name for name in hints if name not in value]
+    optional = {f.name for f in dataclasses.fields(shape) if _has_default(f)}
+    missing = [name for name in hints if name not in value and name not in optional]
     if missing:
         raise Refused(f"missing field `{_join(path, missing[0])}`")
     unknown = [name for name in value if name not in hints]
     if unknown:
         raise Refused(f"unknown field `{_join(path, unknown[0])}`")
     return shape(
-        **{name: decode(hint, value[name], _join(path, name)) for name, hint in hints.items()}
+        **{
+            name: decode(hint, value[name], _join(path, name))
+            for name, hint in hints.items()
+            if name in value
+        }
     )
+
+
+def _has_default(field: dataclasses.Field[Any]) -> bool:
+    """A field that a record may leave out."""
+    return field.default is not dataclasses.MISSING
 
 
 @functools.cache
@@ -154,3 +165,50 @@ def _refusal(path: str, expected: str, value: object) -> Refused:
     if len(shown) > 60:
         shown = shown[:57] + "..."
     return Refused(f"field `{path}`: expected {expected}, got {shown}")
+
+
+def json_object(line: bytes) -> dict[str, Any]:
+    """The object that a line of UTF-8 holds, its numbers finite; anything else is refused."""
+    try:
+        value = json.loads(line.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite)
+    except UnicodeDecodeError as error:
+        raise Refused(f"not UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise Refused(f"not JSON: {error.msg} at column {error.colno}") from None
+    except Refused:
+        raise
+    except ValueError as error:  # a number of thousands of digits
+        raise Refused(f"not JSON we read: {str(error).split(';')[0]}") from None
+    except RecursionError:
+        raise Refused("not a record: nested too deeply") from None
+    if not isinstance(value, dict):
+        raise Refused("not a record: expected a JSON object")
+    _require_encodable(line, value)
+    return value
+
+
+def _no_constant(literal: str) -> float:
+    raise Refused(f"not JSON: {literal} is not a finite number")
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    return value if math.isfinite(value) else _no_constant(literal)
+
+
+def _require_encodable(line: bytes, value: dict[str, Any]) -> None:
+    # JSON may spell half of a surrogate pair, which no UTF-8 file (our page) can hold.
+    if b"\\u" in line:
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise Refused("a text holds half of a surrogate pair (\\ud800 to \\udfff)") from None
+
+
+def is_json(line: bytes) -> bool:
+    """Whether it is JSON at all, of any kind."""
+    try:
+        json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -144,6 +144,8 @@ def _efficiency_words(axes: Axes, column: int, row: int, cell: Cell | None) -> N
         words, face, colour = "could\nnot run", "#f9dedc", style.BAD
     elif cell.status == "skipped":
         words, face, colour = "skipped", "#eceff2", style.MUTED
+    elif cell.emulated:
+        words, face, colour = "emulated", "#eceff2", style.MUTED
     elif cell.oversubscribed:
         words, face, colour = "over-\nsubscribed", "#eceff2", style.MUTED
     else:

@@ -20,6 +20,7 @@ GROUP_FIELDS = (
     "numerics",
     "precision",
     "reduction",
+    "cross_device_ops",
 )
 
 
@@ -48,7 +49,8 @@ class Group:
         return sorted({cell.replicas for cell in self.cells})
 
     def measured(self) -> list[Cell]:
-        return [cell for cell in self.cells if cell.measurement is not None]
+        """The cells whose times say something: those of emulated devices never do."""
+        return [c for c in self.cells if c.measurement is not None and not c.emulated]
 
     def at_batch(self, batch: int) -> list[Cell]:
         """The measured cells at this fixed batch, fewest devices first, their base among them."""
@@ -86,7 +88,7 @@ def groups_of(file: RecordFile) -> list[Group]:
 def base_of(cell: Cell, by_key: Mapping[str, Cell]) -> Cell | None:
     """The measured cell that this one's speed-up refers to. An oversubscribed cell names none: for it, the
     fewest devices at the same settings and batch."""
-    if cell.measurement is None:
+    if cell.measurement is None or cell.emulated:
         return None
     if cell.measurement.base_key:
         base = by_key.get(cell.measurement.base_key)

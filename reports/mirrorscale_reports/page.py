@@ -268,7 +268,7 @@ def _left_out_section(file: RecordFile) -> str:
 
 
 def _method_section(file: RecordFile) -> str:
-    measured = [cell.measurement for cell in file.cells if cell.measurement]
+    measured = [c.measurement for c in file.cells if c.measurement and not c.emulated]
     if not measured:
         return ""
     methods = words.spell_list(sorted({m.method for m in measured}))

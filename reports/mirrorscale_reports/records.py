@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from mirrorscale_reports.decode import (
     Amount,
@@ -21,6 +19,8 @@ from mirrorscale_reports.decode import (
     Refused,
     Text,
     decode,
+    is_json,
+    json_object,
 )
 
 SCHEMA = 1
@@ -32,11 +32,25 @@ Started = Annotated[
         "ISO 8601 in UTC, such as 2024-06-07T09:30:00Z",
     ),
 ]
+CrossDeviceOps = Literal["default", "nccl", "reduction_to_one_device", "hierarchical_copy"]
 Fraction = Annotated[float, Bounds(5e-324, below=1.0)]
 
 
 class RecordError(Exception):
     """A file that cannot be used; the text is one line: file, line, field, what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class CudaDevice:
+    """A GPU of the run; an emulated one is a stand-in that runs on the host."""
+
+    name: Text
+    model: Text
+    uuid: str
+    pci: str
+    compute_capability: str
+    memory_bytes: PositiveCount
+    emulated: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +76,7 @@ class Environment:
     nvtx: bool
     libraries: dict[str, str]
     variables: dict[str, str]
+    cuda_devices: tuple[CudaDevice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +172,7 @@ class Cell:
     dataset: Text
     synthetic: bool
     strategy: Literal["one_device", "mirrored"]
-    reduction: Literal["fused", "replicated"]
+    reduction: Literal["fused", "replicated", "bucketed"]
     devices: Annotated[tuple[Text, ...], Length(1)]
     replicas: PositiveCount
     global_batch: PositiveCount
@@ -168,7 +183,7 @@ class Cell:
     backend: Text
     target: Text
     numerics: Literal["exact", "fast"]
-    precision: Literal["fp32"]
+    precision: Literal["fp32", "tf32", "bf16", "fp16"]
     oversubscribed: bool
     parameters: Count
     flops_per_sample: Amount
@@ -178,6 +193,15 @@ class Cell:
     weight_hash: HexOrEmpty
     memory: Memory
     measurement: Measurement | None
+    # a record may leave these out
+    cross_device_ops: CrossDeviceOps = "default"
+    emulated: bool = False
+    reason_kind: Literal["other", "out_of_memory", "device_failed"] = "other"
+
+    @property
+    def apart(self) -> bool:
+        """Its times say nothing about scaling: more devices than cores, or stand-ins for GPUs."""
+        return self.oversubscribed or self.emulated
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +242,7 @@ def parse(data: bytes, name: str) -> RecordFile:
         try:
             record = _parse_line(line)
         except Refused as refused:
-            if number == len(lines) and not _is_json(line):
+            if number == len(lines) and not is_json(line):
                 notes.append(f"line {number} is torn (the writer was interrupted); it was dropped")
                 break
             raise RecordError(f"{name}:{number}: {refused}") from None
@@ -271,21 +295,7 @@ def _mixed(runs: dict[str, Run], cells: dict[str, Cell]) -> list[str]:
 
 
 def _parse_line(line: bytes) -> Run | Cell:
-    try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite)
-    except UnicodeDecodeError as error:
-        raise Refused(f"not UTF-8 at byte {error.start}") from None
-    except json.JSONDecodeError as error:
-        raise Refused(f"not JSON: {error.msg} at column {error.colno}") from None
-    except Refused:
-        raise
-    except ValueError as error:  # a number of thousands of digits
-        raise Refused(f"not JSON we read: {str(error).split(';')[0]}") from None
-    except RecursionError:
-        raise Refused("not a record: nested too deeply") from None
-    if not isinstance(value, dict):
-        raise Refused("not a record: expected a JSON object")
-    _require_encodable(line, value)
+    value = json_object(line)
     schema = value.get("schema")
     if type(schema) is not int or schema != SCHEMA:
         raise Refused(
@@ -302,32 +312,6 @@ def _parse_line(line: bytes) -> Run | Cell:
     raise Refused(f"field `kind`: expected 'run' or 'cell', got {kind!r}")
 
 
-def _no_constant(literal: str) -> float:
-    raise Refused(f"not JSON: {literal} is not a finite number")
-
-
-def _finite(literal: str) -> float:
-    value = float(literal)
-    return value if math.isfinite(value) else _no_constant(literal)
-
-
-def _require_encodable(line: bytes, value: dict[str, Any]) -> None:
-    # JSON may spell half of a surrogate pair, which no UTF-8 file (our page) can hold.
-    if b"\\u" in line:
-        try:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError:
-            raise Refused("a text holds half of a surrogate pair (\\ud800 to \\udfff)") from None
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def _require_consistent(cell: Cell) -> None:
     """What the types cannot say."""
     if cell.replicas != len(cell.devices):
@@ -340,6 +324,8 @@ def _require_consistent(cell: Cell) -> None:
             f"field `local_batch`: expected {local} (global batch {cell.global_batch} over "
             f"{cell.replicas}, rounded up), got {cell.local_batch}"
         )
+    if cell.numerics == "exact" and cell.precision != "fp32":
+        raise Refused(f"field `precision`: {cell.precision!r}, but exact results are of fp32")
     failed = [check.invariant for check in cell.checks if check.verdict == "failed"]
     measured = cell.measurement
     if cell.status == "ok":
@@ -347,6 +333,8 @@ def _require_consistent(cell: Cell) -> None:
             raise Refused(f"field `status`: 'ok', but check {failed[0]} failed")
         if measured is None:
             raise Refused("field `measurement`: null, but the status is 'ok'")
+        if cell.reason_kind != "other":
+            raise Refused("field `reason_kind`: expected 'other' when the status is 'ok'")
         if cell.reason:
             raise Refused("field `reason`: expected nothing when the status is 'ok'")
         if not cell.weight_hash:
@@ -360,8 +348,9 @@ def _require_consistent(cell: Cell) -> None:
             raise Refused("field `status`: 'failed', but no check failed")
     if measured is None:
         return
-    if cell.oversubscribed and (measured.speedup or measured.efficiency):
-        raise Refused("field `measurement.efficiency`: expected null for an oversubscribed cell")
+    if cell.apart and (measured.speedup or measured.efficiency):
+        why = "an oversubscribed" if cell.oversubscribed else "an emulated"
+        raise Refused(f"field `measurement.efficiency`: expected null for {why} cell")
     for name in ("samples_per_s", "speedup", "efficiency"):
         interval = getattr(measured, name)
         if interval and interval.low > interval.high:

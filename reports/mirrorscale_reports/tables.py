@@ -53,7 +53,7 @@ def _results_row(cell: Cell, group: Group, first: bool) -> str:
     classes = ["first"] if first else []
     if has_failed(cell) or cell.status == "error":
         classes.append("bad")
-    elif cell.oversubscribed or cell.status == "skipped":
+    elif cell.apart or cell.status == "skipped":
         classes.append("apart")
     numbers = [
         str(cell.replicas),
@@ -62,8 +62,9 @@ def _results_row(cell: Cell, group: Group, first: bool) -> str:
     ]
     fields = "".join(f'<td class="n">{number}</td>' for number in numbers)
     measured = cell.measurement
-    if measured is None:
-        fields += f'<td class="n">{DASH}</td>' * 3 + '<td class="i"></td>'
+    if measured is None or cell.emulated:
+        no_time = DASH if measured is None else "emulated"
+        fields += f'<td class="n">{no_time}</td>' * 3 + '<td class="i"></td>'
         fields += f'<td class="n">{DASH}</td>' * 2 + '<td class="i"></td>'
     else:
         rate = measured.samples_per_s
@@ -92,7 +93,10 @@ def _claim_fields(speedup: Interval | None, efficiency: Interval | None, base: b
 def check_tag(cell: Cell) -> str:
     """One word on how the cell was judged, and whether it stands apart."""
     failed = [check.invariant for check in cell.checks if check.verdict == "failed"]
-    apart = ' <span class="tag apart">oversubscribed</span>' if cell.oversubscribed else ""
+    apart = ""
+    for word in ("oversubscribed", "emulated"):
+        if getattr(cell, word):
+            apart += f' <span class="tag apart">{word}</span>'
     if failed:
         return f'<span class="tag failed">FAILED {esc(" ".join(failed))}</span>{apart}'
     if cell.status == "error":
@@ -186,18 +190,22 @@ def evidence_table(cells: Sequence[Cell]) -> str:
 
 
 def left_out_table(file: RecordFile) -> str:
-    """Cells without a scaling claim because they failed, could not run, were skipped or are oversubscribed."""
+    """Cells without a scaling claim because they failed, could not run, were skipped, or stand apart."""
     rows = []
     for cell in failed_first(file.cells):
-        if cell.status == "ok" and not cell.oversubscribed:
+        if cell.status == "ok" and not cell.apart:
             continue
         cores = file.run_of(cell).environment.cores
+        on = f"{plural(cell.replicas, 'device')} on {plural(cores, 'core')}"
         why = cell.reason or (
-            f"oversubscribed: {plural(cell.replicas, 'device')} on {plural(cores, 'core')}, "
-            "so no scaling claim"
+            "emulated: the devices are stand-ins that run on the host, so times say nothing"
+            if cell.emulated
+            else f"oversubscribed: {on}, so no scaling claim"
         )
         what = "failed" if has_failed(cell) else cell.status
         word = {"ok": "measured, shown apart", "error": "could not run"}.get(what, what)
+        if cell.emulated and cell.status == "ok":
+            word = "checked, not timed"
         rows.append(
             f'<tr><td class="n">{cell.replicas}</td><td class="n">{thousands(str(cell.global_batch))}</td>'
             f"<td>{esc(cell.scaling)}</td><td>{esc(cell.workload)}</td><td>{esc(word)}</td>"
@@ -274,7 +282,7 @@ def how_measured_table(cells: Iterable[Cell]) -> str:
     rows = []
     for cell in cells:
         m = cell.measurement
-        if m is None:
+        if m is None or cell.emulated:
             continue
         peak = DASH if m.fma_peak_share is None else f"{m.fma_peak_share:.2f}"
         rows.append(
@@ -310,6 +318,14 @@ def environment_list(file: RecordFile) -> str:
         ("caches", f"L1d {size(e.l1d_bytes)}, L2 {size(e.l2_bytes)}, L3 {size(e.l3_bytes)}"),
         ("memory", size(e.memory_bytes)),
         ("backend", f"{e.backend}, {e.target} (this machine has {', '.join(e.targets)})"),
+        (
+            "GPUs",
+            "; ".join(
+                f"{d.name} {d.model}, {size(d.memory_bytes)}, {d.uuid}, PCI {d.pci}"
+                + (" (emulated)" if d.emulated else "")
+                for d in e.cuda_devices
+            ),
+        ),
         ("numerics", e.numerics),
         ("build", f"{e.compiler}, {e.build_type}, NVTX {'on' if e.nvtx else 'off'}"),
         (
@@ -320,7 +336,7 @@ def environment_list(file: RecordFile) -> str:
         ("mirrorscale", f"{run.version}, revision {run.git_revision}"),
         ("machine fingerprint", run.machine_fingerprint),
     ]
-    return "<dl>" + "".join(f"<dt>{esc(k)}</dt><dd>{esc(v)}</dd>" for k, v in facts) + "</dl>"
+    return "<dl>" + "".join(f"<dt>{esc(k)}</dt><dd>{esc(v)}</dd>" for k, v in facts if v) + "</dl>"
 
 
 def _table(head: str, rows: Sequence[str], wide: bool = False) -> str:

@@ -153,6 +153,8 @@ def _claim(cell: Cell, group: Group, brief: bool = False) -> str:
 def why_no_speedup(group: Group) -> str:
     """Why no cell of the group makes a scaling claim."""
     measured = group.measured()
+    if not measured and any(cell.emulated for cell in group.cells):
+        return "the devices are emulated (they run on the host), so times say nothing"
     if not measured:
         return "no cell was measured"
     fair = sorted({cell.replicas for cell in measured if not cell.oversubscribed})

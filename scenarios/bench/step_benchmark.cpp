@@ -68,15 +68,16 @@ int bench(double seconds, const std::string& source) {
     if (two) cells.push_back(mlp(2, batch, source));
     const auto measured = measure_group(cells, data.train, options);
     for (const auto& cell : measured) {
-      if (!cell.error.empty()) throw std::runtime_error(cell.error);
+      if (cell.failure) throw std::runtime_error(cell.failure->text);
+      if (!cell.measurement) throw std::runtime_error("a cell was not measured");
     }
-    const harness::Measurement& one = measured[0].measurement;
+    const harness::Measurement& one = *measured[0].measurement;
     const double outside = one.phases_s.optimizer + one.phases_s.wait + one.phases_s.input;
     table.add_row({std::to_string(batch), harness::format_ms(one.step_p50_s),
                    harness::format_count(one.samples_per_s.value),
                    harness::format_percent(one.fma_peak_share.value_or(0)),
                    harness::format_percent(outside / one.step_p50_s),
-                   two ? harness::format_interval(*measured[1].measurement.speedup) : "one core only"});
+                   two ? harness::format_interval(*measured[1].measurement->speedup) : "one core only"});
   }
   std::printf("%s", table.to_text().c_str());
   const harness::Interval cost = recording_cost(data.train, mlp(1, 32, source), seconds);

@@ -3,10 +3,47 @@
 #include "harness/record/topology.h"
 #include "harness/sweep/axis.h"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <stdexcept>
 
 namespace mirrorscale::scenarios {
+
+void add_device_options(CLI::App& command, DeviceOptions& o) {
+  command
+      .add_option("--backend", o.backend, "cpu [the default], cuda (GPUs), or reference (plain loops, slow)")
+      ->check(CLI::IsMember({"cpu", "cuda", "reference"}));
+  command
+      .add_option("--numerics", o.numerics,
+                  "exact: the same bits on any number and kind of devices; fast: the GPU's own library [cpu: "
+                  "exact, cuda: fast]")
+      ->check(CLI::IsMember({"exact", "fast"}));
+  command.add_option("--precision", o.precision,
+                     "of the factors of a product, in fast numerics: float32, tf32, bfloat16, float16 "
+                     "[float32]");
+  command
+      .add_option("--reduction", o.reduction,
+                  "how gradients are summed: fused, replicated, bucketed (fast numerics only) [auto: what "
+                  "suits the backend]")
+      ->check(CLI::IsMember({"auto", "fused", "replicated", "bucketed"}));
+  command
+      .add_option("--cross-device-ops", o.cross_device_ops,
+                  "what GPUs reduce with: nccl, reduction_to_one_device, hierarchical_copy [default: nccl]")
+      ->check(CLI::IsMember({"default", "nccl", "reduction_to_one_device", "hierarchical_copy"}));
+  command
+      .add_option("--wait-limit", o.wait_limit_s,
+                  "seconds that one replica waits for another before it gives up [120]")
+      ->check(CLI::Range(0.1, 86400.0));
+}
+
+DeviceSettings settings_from(const DeviceOptions& o, DeviceSettings settings) {
+  if (!o.backend.empty()) settings.backend = o.backend;
+  if (!o.numerics.empty()) settings.numerics = o.numerics;
+  if (!o.precision.empty()) settings.precision = o.precision;
+  if (!o.reduction.empty()) settings.reduction = o.reduction;
+  if (!o.cross_device_ops.empty()) settings.cross_device_ops = o.cross_device_ops;
+  return settings;
+}
 
 std::vector<std::string> parse_devices(const std::string& text, const std::string& backend) {
   int count = 0;
@@ -33,12 +70,27 @@ std::vector<std::string> parse_devices(const std::string& text, const std::strin
   return names;
 }
 
-strategies::Strategy strategy_on(const std::vector<std::string>& devices, const std::string& reduction) {
-  strategies::make_reducer(reduction);  // refuses an unknown name here rather than in the first step
+strategies::Strategy strategy_on(const std::vector<std::string>& devices, DeviceSettings settings,
+                                 double wait_limit_s) {
   strategies::StrategyOptions options;
-  options.parts.make_reducer = [reduction] { return strategies::make_reducer(reduction); };
+  const std::string backend = devices.front().substr(0, devices.front().find(':'));
+  // The strategy itself refuses names of anything else, with a list.
+  if (backend == "cpu" || backend == "cuda" || backend == "reference") {
+    settings.backend = backend;
+    settings = resolved(settings);  // refused here rather than in the first step
+    require_devices(devices);
+    strategies::EngineParts parts;
+    parts.make_reducer = [name = settings.reduction] { return strategies::make_reducer(name); };
+    options = strategy_options(settings, parts, wait_limit_s);
+  }
   if (devices.size() == 1) return strategies::OneDevice(devices.front(), options);
   return strategies::Mirrored(devices, options);
+}
+
+strategies::Strategy strategy_on(const std::vector<std::string>& devices, const std::string& reduction) {
+  DeviceSettings settings;
+  settings.reduction = reduction;
+  return strategy_on(devices, settings);
 }
 
 std::string oversubscription_note(int devices) {

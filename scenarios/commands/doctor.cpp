@@ -20,7 +20,7 @@ void add_doctor(CLI::App& app, CommandContext& context) {
   command->add_flag("--no-speed", options->no_speed, "Measure nothing");
   command->footer("Exit status: 0 when the cpu backend works, 3 when it doesn't.");
   command->callback([options, &context] {
-    std::vector<FindingSection> sections{examine_machine(), examine_engine()};
+    std::vector<FindingSection> sections{examine_machine(), examine_engine(), examine_cuda()};
     if (!options->no_speed) sections.push_back(measure_speed());
     sections.push_back(examine_software());
     std::fputs((options->json ? to_json(sections) : to_text(sections)).c_str(), stdout);

@@ -1,5 +1,7 @@
+#include "harness/output/format.h"
 #include "harness/output/table.h"
 #include "kernels/backend.h"
+#include "kernels/device_list.h"
 #include "scenarios/commands/command.h"
 #include "scenarios/exit_status.h"
 #include "scenarios/lessons/lesson.h"
@@ -48,6 +50,13 @@ void list() {
                                                ? "chosen; MIRRORSCALE_CPU_TARGET=<name> chooses another"
                                                : "runs here");
   }
+  const kernels::DeviceList gpus = kernels::cuda_devices();
+  for (const kernels::DeviceInfo& gpu : gpus.devices) {
+    entries.emplace_back(
+        "cuda, " + gpu.name,
+        gpu.model + ", " + harness::format_bytes(static_cast<std::int64_t>(gpu.memory_bytes)));
+  }
+  if (gpus.devices.empty()) entries.emplace_back("cuda", "not available: " + gpus.why_none);
   entries.emplace_back("reference", "plain loops: the meaning, and the bits, of every operation");
   print("backend", entries);
 

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ void add_sweep(CLI::App& app, CommandContext& context) {
   struct Options {
     PlanOptions plan;
     std::string records = "runs/sweep.jsonl", gbench_json, csv;
-    std::optional<double> budget_s, precision, slice_ms;
+    std::optional<double> budget_s, half_width, slice_ms;
     std::optional<int> slices;
   };
   const auto o = std::make_shared<Options>();
@@ -32,16 +33,23 @@ void add_sweep(CLI::App& app, CommandContext& context) {
                       "also write Google Benchmark's JSON, for its compare.py");
   command->add_option("--csv", o->csv, "also write the table as CSV");
   command->add_option("--budget", o->budget_s, "seconds of measuring a group of cells [10]");
-  command->add_option("--precision", o->precision, "stop when efficiency is known to ± this fraction [0.01]");
+  command->add_option("--half-width", o->half_width,
+                      "stop when efficiency is known to ± this fraction [0.01]");
   command->add_option("--slices", o->slices, "most slices a cell [1000]");
   command->add_option("--slice-ms", o->slice_ms, "shortest slice in ms [10]; at least one step");
-  command->footer("Axes: " + std::string(harness::kAxisGrammar) +
-                  "\nExit status: 0 all cells good, 1 a cell failed its checks or could not run, 2 misuse, 3 "
-                  "could not run.");
+  command->footer(
+      "Axes: " + std::string(harness::kAxisGrammar) +
+      "\nExit status: 0 all cells good, 1 a cell failed its checks or could not run (out of memory "
+      "too), 2 misuse, 3\ncould not run, or a device failed: finished cells are kept, the same "
+      "command goes on.");
   command->callback([o, &context] {
+    if (!o->plan.on.precision.empty() && std::isdigit(static_cast<unsigned char>(o->plan.on.precision[0]))) {
+      throw std::invalid_argument("[sweep] --precision names the type of a product's factors; when to stop " +
+                                  std::string("measuring is --half-width ") + o->plan.on.precision);
+    }
     SweepPlan plan = make_plan(o->plan);
     if (o->budget_s) plan.stopping.budget_s = *o->budget_s;
-    if (o->precision) plan.stopping.relative_half_width = *o->precision;
+    if (o->half_width) plan.stopping.relative_half_width = *o->half_width;
     if (o->slices) plan.stopping.most_slices = *o->slices;
     if (o->slice_ms) plan.slice_s = *o->slice_ms * 1e-3;
     plan.stopping.fewest_slices = std::min(plan.stopping.fewest_slices, plan.stopping.most_slices);

@@ -16,8 +16,7 @@ void add_plan_options(CLI::App& command, PlanOptions& o) {
   command.add_option("--optimizer", o.optimizer, "axis: optimizers, e.g. adam,sgd:0.1 [the workload's]");
   command.add_option("--seed", o.seed, "axis: seeds [1]");
   command.add_option("--data", o.data, "data set, folder of IDX files, or .npz [the workload's]");
-  command.add_option("--backend", o.backend, "cpu or reference [cpu]");
-  command.add_option("--reduction", o.reduction, "fused or replicated [fused]");
+  add_device_options(command, o.on);
 }
 
 SweepPlan make_plan(const PlanOptions& o) {
@@ -31,8 +30,14 @@ SweepPlan make_plan(const PlanOptions& o) {
   if (!o.optimizer.empty()) plan.optimizers = harness::parse_name_axis("optimizer", o.optimizer);
   if (!o.seed.empty()) plan.seeds = harness::parse_integer_axis("seed", o.seed, 0);
   if (!o.data.empty()) plan.data = o.data;
-  if (!o.backend.empty()) plan.backend = o.backend;
-  if (!o.reduction.empty()) plan.reduction = o.reduction;
+  const DeviceSettings on = settings_from(
+      o.on, {plan.backend, plan.numerics, plan.precision, plan.reduction, plan.cross_device_ops});
+  plan.backend = on.backend;
+  plan.numerics = on.numerics;
+  plan.precision = on.precision;
+  plan.reduction = on.reduction;
+  plan.cross_device_ops = on.cross_device_ops;
+  if (o.on.wait_limit_s) plan.wait_limit_s = *o.on.wait_limit_s;
   if (plan.global_batches.empty() && plan.local_batches.empty()) plan.global_batches = {256};
   return plan;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include "scenarios/commands/devices.h"
 #include "scenarios/sweep/plan.h"
 
 #include <string>
@@ -11,7 +12,8 @@ namespace mirrorscale::scenarios {
 
 /// The axes and settings of a plan as typed; empty where not given.
 struct PlanOptions {
-  std::string file, workload, devices, global_batch, local_batch, optimizer, seed, data, backend, reduction;
+  std::string file, workload, devices, global_batch, local_batch, optimizer, seed, data;
+  DeviceOptions on;
 };
 
 /// Adds the options that `sweep` and `validate` share.

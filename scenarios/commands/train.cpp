@@ -1,5 +1,7 @@
 #include "harness/output/file.h"
 #include "harness/output/format.h"
+#include "kernels/device_error.h"
+#include "scenarios/cells/room.h"
 #include "scenarios/commands/command.h"
 #include "scenarios/commands/devices.h"
 #include "scenarios/commands/epoch_printer.h"
@@ -11,6 +13,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -21,8 +24,8 @@ namespace {
 constexpr int kStepsBetweenLooks = 32;  // at the progress line, on a terminal
 
 struct TrainOptions {
-  std::string workload = "mlp", data, devices = "1", backend, optimizer, reduction = "fused",
-              predictions_file;
+  std::string workload = "mlp", data, devices = "1", optimizer, predictions_file;
+  DeviceOptions on;
   int epochs = 5, global_batch = 256;
   std::int64_t limit_rows = 0, limit_test_rows = 0;
   std::uint64_t seed = 1;
@@ -42,10 +45,16 @@ void print_head(const TrainOptions& options, const std::string& source, const st
   std::printf("workload:  %s on %s, %lld training rows, %lld test rows\n", options.workload.c_str(),
               source.c_str(), static_cast<long long>(data.train->rows()),
               static_cast<long long>(data.test ? data.test->rows() : 0));
-  std::printf("strategy:  %s, %s reduction\n", strategy.name().c_str(), options.reduction.c_str());
+  std::printf("strategy:  %s, %s reduction\n", strategy.name().c_str(),
+              strategy.make_reducer()->name().c_str());
+  if (strategy.backend() == "cuda") {
+    std::printf("numerics:  %s, %s\n", strategy.exact() ? "exact" : "fast",
+                options.on.precision.empty() ? "float32" : options.on.precision.c_str());
+  }
   std::printf("model:     %zu parameters, global batch %d, seed %llu\n", model.network().parameters().count(),
               options.global_batch, static_cast<unsigned long long>(options.seed));
-  if (const std::string note = oversubscription_note(strategy.replicas()); !note.empty()) {
+  const std::string note = strategy.backend() == "cuda" ? "" : oversubscription_note(strategy.replicas());
+  if (!note.empty()) {
     std::printf("note:      %s\n", note.c_str());
   }
   std::fflush(stdout);
@@ -60,11 +69,23 @@ void save_predictions(strategies::Model& model, const TrainOptions& options,
               options.predictions_file.c_str());
 }
 
+/// Memory of a device by global batch.
+std::function<std::size_t(int)> bytes_of(const TrainOptions& options, const strategies::Strategy& strategy,
+                                         const strategies::Dataset& rows, const strategies::Model& model) {
+  const std::string optimizer =
+      options.optimizer.empty() ? find_workload(options.workload).optimizer : options.optimizer;
+  const auto slots = static_cast<int>(strategies::make_optimizer(optimizer)->slots().size());
+  return [&, slots](int batch) {
+    return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, slots);
+  };
+}
+
 void train(const TrainOptions& options) {
   const Workload& workload = find_workload(options.workload);
   const std::string source = options.data.empty() ? workload.data : options.data;
   const strategies::Strategy strategy =
-      strategy_on(parse_devices(options.devices, options.backend), options.reduction);
+      strategy_on(parse_devices(options.devices, options.on.backend), settings_from(options.on),
+                  options.on.wait_limit_s.value_or(120));
   const strategies::SplitDataset data = load_rows(options, source);
   if (!options.predictions_file.empty()) harness::require_writable(options.predictions_file);
   if (!options.predictions_file.empty() && !data.test) {
@@ -81,7 +102,13 @@ void train(const TrainOptions& options) {
   fit.validation = data.test;
   fit.steps_per_execution = kStepsBetweenLooks;
   fit.callbacks = {std::make_shared<EpochPrinter>(options.epochs, data.train->rows(), options.global_batch)};
-  model.fit(data.train, fit);
+  try {
+    model.fit(data.train, fit);
+  } catch (const kernels::OutOfMemory& error) {
+    throw std::runtime_error("[train] " + with_largest_batch(error,
+                                                             bytes_of(options, strategy, *data.train, model),
+                                                             options.global_batch));
+  }
 
   if (data.test) std::printf("test: %s\n", in_words(model.evaluate(data.test)).c_str());
   if (!options.predictions_file.empty()) save_predictions(model, options, data.test);
@@ -103,8 +130,7 @@ void add_train(CLI::App& app, CommandContext& context) {
       "default: the workload's own");
   command->add_option("--devices", options->devices, "How many devices, or their names: 2, or cpu:0,cpu:1")
       ->capture_default_str();
-  command->add_option("--backend", options->backend, "cpu (default) or reference (plain loops, slow)")
-      ->check(CLI::IsMember({"cpu", "reference"}));
+  add_device_options(*command, options->on);
   command->add_option("--epochs", options->epochs)->check(CLI::Range(1, 1000000))->capture_default_str();
   command->add_option("--global-batch", options->global_batch, "Rows a step, over all devices")
       ->check(CLI::Range(1, 1 << 24))
@@ -114,9 +140,6 @@ void add_train(CLI::App& app, CommandContext& context) {
       "sgd, momentum, nesterov, adam or adamw, with a rate as in sgd:0.1; default: the workload's own");
   command->add_option("--seed", options->seed, "Of initial weights, order of rows, and synthetic data")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
-      ->capture_default_str();
-  command->add_option("--reduction", options->reduction, "How gradients are summed; the bits are the same")
-      ->check(CLI::IsMember({"fused", "replicated"}))
       ->capture_default_str();
   command->add_option("--limit-rows", options->limit_rows, "Train on the first so many rows only")
       ->check(CLI::PositiveNumber);

@@ -13,6 +13,8 @@ FindingSection examine_engine();
 /// Peak of floating-point operations and memory bandwidth, on one core and on all together; about two
 /// seconds.
 FindingSection measure_speed();
+/// What the cuda backend finds: in this build or not, driver, versions, GPUs; or why there are none.
+FindingSection examine_cuda();
 /// Libraries, data, and what draws reports.
 FindingSection examine_software();
 

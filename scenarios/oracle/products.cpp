@@ -48,13 +48,23 @@ void pack(std::size_t depth, std::size_t first, std::size_t count, std::size_t w
 
 /// z = x · w' where w'(k, c) is element index_of(k, c) of w.
 template <class IndexOf>
-void chain_product(const Tracked& x, const Tracked& w, std::size_t columns, int threads,
-                   const IndexOf& index_of, Tracked& z) {
+void chain_product(const Tracked& x, const Tracked& w, std::size_t columns, const FactorRounding& rounding,
+                   int threads, const IndexOf& index_of, Tracked& z) {
   z.resize(x.rows, columns);
   const std::size_t depth = x.columns;
   std::vector<double> magnitude(x.size()), square_scale(x.size());
   std::transform(x.value.begin(), x.value.end(), magnitude.begin(), [](double v) { return std::fabs(v); });
-  std::transform(x.scale.begin(), x.scale.end(), square_scale.begin(), [](double s) { return s * s; });
+  // Roundings of both factors are independent along the chain. That of w's digits is the same share of the
+  // term as that of x's; w's underflow leaves a term that only the row's x knows.
+  std::transform(x.scale.begin(), x.scale.end(), magnitude.begin(), square_scale.begin(),
+                 [&](double s, double m) {
+                   const double own = rounding.scale_of(m), other = rounding.relative * m;
+                   return s * s + own * own + other * other;
+                 });
+  std::vector<double> underflow(rounding.least > 0 ? x.rows : 0);
+  for (std::size_t i = 0; rounding.least > 0 && i < x.size(); ++i) {
+    underflow[i / depth] += rounding.least * rounding.least * magnitude[i] * magnitude[i];
+  }
   const auto chain = tiles().chain;
   share_out(tile_columns(columns), useful(threads, x.size() * columns), [&](std::size_t tile) {
     const std::size_t first = tile * kTileColumns;
@@ -79,7 +89,7 @@ void chain_product(const Tracked& x, const Tracked& w, std::size_t columns, int 
         for (std::size_t c = 0; c < std::min(kTileColumns, columns - first); ++c) {
           const std::size_t at = (row + r) * columns + first + c, in = r * kTileColumns + c;
           z.value[at] = sum[in];
-          z.scale[at] = std::sqrt(square[in]) + shared[in];
+          z.scale[at] = std::sqrt(square[in] + (underflow.empty() ? 0 : underflow[row + r])) + shared[in];
         }
       }
     }
@@ -90,13 +100,16 @@ void chain_product(const Tracked& x, const Tracked& w, std::size_t columns, int 
 struct Panels {
   std::vector<double> value, magnitude, scale;
 
-  void take(const Tracked& m, std::size_t first, std::size_t width) {
+  void take(const Tracked& m, std::size_t first, std::size_t width, const FactorRounding& rounding) {
     const auto at = [&](std::size_t r, std::size_t c) { return r * m.columns + c; };
     pack(
         m.rows, first, m.columns, width, [&](std::size_t r, std::size_t c) { return m.value[at(r, c)]; },
         value);
     pack(
-        m.rows, first, m.columns, width, [&](std::size_t r, std::size_t c) { return m.scale[at(r, c)]; },
+        m.rows, first, m.columns, width,
+        [&](std::size_t r, std::size_t c) {
+          return m.scale[at(r, c)] + rounding.scale_of(std::fabs(m.value[at(r, c)]));
+        },
         scale);
     magnitude.resize(value.size());
     std::transform(value.begin(), value.end(), magnitude.begin(), [](double v) { return std::fabs(v); });
@@ -105,25 +118,29 @@ struct Panels {
 
 }  // namespace
 
-void multiply(const Tracked& x, const Tracked& w, int threads, Tracked& z) {
+void multiply(const Tracked& x, const Tracked& w, const FactorRounding& rounding, int threads, Tracked& z) {
   chain_product(
-      x, w, w.columns, threads, [&](std::size_t k, std::size_t c) { return k * w.columns + c; }, z);
+      x, w, w.columns, rounding, threads, [&](std::size_t k, std::size_t c) { return k * w.columns + c; }, z);
 }
 
-void multiply_transposed(const Tracked& dz, const Tracked& w, int threads, Tracked& dx) {
+void multiply_transposed(const Tracked& dz, const Tracked& w, const FactorRounding& rounding, int threads,
+                         Tracked& dx) {
   chain_product(
-      dz, w, w.rows, threads, [&](std::size_t k, std::size_t c) { return c * w.columns + k; }, dx);
+      dz, w, w.rows, rounding, threads, [&](std::size_t k, std::size_t c) { return c * w.columns + k; }, dx);
 }
 
-void multiply_rows(const Tracked& x, const Tracked& dz, std::size_t row_chain, int threads, Tracked& sums) {
+void multiply_rows(const Tracked& x, const Tracked& dz, std::size_t row_chain, const FactorRounding& rounding,
+                   int threads, Tracked& sums) {
   sums.resize(x.columns, dz.columns);
   std::vector<Panels> columns(tile_columns(dz.columns));
-  for (std::size_t i = 0; i < columns.size(); ++i) columns[i].take(dz, i * kTileColumns, kTileColumns);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    columns[i].take(dz, i * kTileColumns, kTileColumns, rounding);
+  }
   const auto rows = tiles().rows;
   const std::size_t pairs = (x.columns + kTileRows - 1) / kTileRows;
   share_out(pairs, useful(threads, x.size() * dz.columns), [&](std::size_t pair) {
     Panels mine;
-    mine.take(x, pair * kTileRows, kTileRows);
+    mine.take(x, pair * kTileRows, kTileRows, rounding);
     TileValues sum, square, shared;
     for (std::size_t tile = 0; tile < columns.size(); ++tile) {
       const Panels& other = columns[tile];

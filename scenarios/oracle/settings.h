@@ -60,6 +60,12 @@ struct Adagrad {
 
 using Optimizer = std::variant<Sgd, Adam, Adagrad>;
 
+/// Scale of the error of a rounded factor: relative to its magnitude, and the least.
+struct FactorRounding {
+  double relative = 0, least = 0;
+  double scale_of(double magnitude) const { return relative * magnitude + least; }
+};
+
 /// The arithmetic of the run that is judged, and how sure the bound is of it.
 struct ErrorModel {
   /// Unit roundoff: 2^-24 for float32.
@@ -72,10 +78,14 @@ struct ErrorModel {
   std::size_t row_chain = 32;
   /// The judged run starts from the nearest floats of x (and targets), of the initial weights.
   bool rounds_inputs = false, rounds_weights = false;
+  /// Where the factors of a product are rounded to fewer digits first: the unit roundoff of that type, and
+  /// the most that underflow costs. 0: they are not.
+  double factor_unit = 0, factor_underflow = 0;
 
   double bound_of(double scale) const { return lambda * unit * scale; }
   /// The scale of an error that is known to be at most `bound`.
   double scale_of(double bound) const { return bound / (lambda * unit); }
+  FactorRounding factors() const { return {factor_unit / unit, scale_of(factor_underflow)}; }
 };
 
 struct Settings {

@@ -120,7 +120,7 @@ Tracked Trainer::take_rows(std::span<const double> x, std::size_t rows) const {
 const Tracked& Trainer::forward(const Tracked& x) {
   const Tracked* input = &x;
   for (LayerState& state : layers_) {
-    multiply(*input, parameters_[state.kernel].w, settings_.threads, state.z);
+    multiply(*input, parameters_[state.kernel].w, settings_.errors.factors(), settings_.threads, state.z);
     if (state.layer.bias) add_bias(parameters_[state.bias].w, state.z);
     activate(state.layer.activation, settings_.errors, state.z, state.y);
     input = &state.y;
@@ -132,8 +132,9 @@ const Tracked& Trainer::forward(const Tracked& x) {
 void Trainer::backward(const Tracked& x, Tracked gradient, double normaliser) {
   const Tracked ones = column_of_ones(x.rows);
   const double share = normaliser == 0 ? 0 : 1 / normaliser;
-  const auto take = [&](const Tracked& input, const Tracked& dz, Parameter& p) {
-    multiply_rows(input, dz, settings_.errors.row_chain, settings_.threads, p.gradient);
+  const auto take = [&](const Tracked& input, const Tracked& dz, const FactorRounding& rounding,
+                        Parameter& p) {
+    multiply_rows(input, dz, settings_.errors.row_chain, rounding, settings_.threads, p.gradient);
     for (std::size_t i = 0; i < p.gradient.size(); ++i) {
       p.gradient.value[i] *= share;
       p.gradient.scale[i] = std::fabs(share) * p.gradient.scale[i] + 2 * std::fabs(p.gradient.value[i]);
@@ -143,9 +144,11 @@ void Trainer::backward(const Tracked& x, Tracked gradient, double normaliser) {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     LayerState& state = layers_[i];
     activate_backward(state.layer.activation, settings_.errors, state.z, state.y, gradient, dz);
-    take(i == 0 ? x : layers_[i - 1].y, dz, parameters_[state.kernel]);
-    if (state.layer.bias) take(ones, dz, parameters_[state.bias]);
-    if (i > 0) multiply_transposed(dz, parameters_[state.kernel].w, settings_.threads, gradient);
+    take(i == 0 ? x : layers_[i - 1].y, dz, settings_.errors.factors(), parameters_[state.kernel]);
+    if (state.layer.bias) take(ones, dz, {}, parameters_[state.bias]);  // a sum, no product
+    if (i == 0) break;
+    multiply_transposed(dz, parameters_[state.kernel].w, settings_.errors.factors(), settings_.threads,
+                        gradient);
   }
 }
 

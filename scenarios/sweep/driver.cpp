@@ -6,13 +6,12 @@
 #include "harness/record/environment.h"
 #include "harness/record/json.h"
 #include "harness/record/record_file.h"
-#include "kernels/backend.h"
 #include "scenarios/exit_status.h"
 #include "scenarios/sweep/measure.h"
+#include "scenarios/sweep/run_record.h"
 #include "scenarios/sweep/table.h"
 #include "scenarios/validation/invariants.h"
 #include "scenarios/workloads/data_source.h"
-#include "strategies/trace/range.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -24,24 +23,8 @@
 namespace mirrorscale::scenarios {
 namespace {
 
-harness::RunRecord run_record(const SweepPlan& plan, const SweepOutputs& outputs) {
-  harness::RunRecord run;
-  run.run_id = harness::make_run_id();
-  run.started = harness::utc_now();
-  run.command = outputs.command;
-  run.version = harness::version();
-  run.git_revision = harness::git_revision();
-  run.plan = to_record(plan);
-  run.plan_fingerprint = harness::plan_fingerprint(run.plan);
-  run.environment = harness::detect_environment();
-  const auto backend = kernels::make_backend(plan.backend);
-  run.environment.backend = backend->info().name;
-  run.environment.target = backend->info().target;
-  run.environment.targets = kernels::cpu_targets();
-  run.environment.numerics = backend->info().numerics;
-  run.environment.nvtx = strategies::trace_available();
-  run.machine_fingerprint = harness::machine_fingerprint(run.environment);
-  return run;
+int batch_of(const CellSpec& cell) {
+  return cell.scaling == harness::Scaling::kStrong ? cell.global_batch : cell.local_batch();
 }
 
 /// A file continues one plan on one machine.
@@ -67,13 +50,14 @@ void check_continues(const harness::RecordFile& file, const harness::RunRecord& 
 
 bool finished(const harness::RecordFile& file, const CellSpec& cell) {
   const harness::CellRecord* record = file.find_cell(cell.key());
-  return record != nullptr && record->status != harness::CellStatus::kError;
+  return record != nullptr && (record->status != harness::CellStatus::kError ||
+                               record->reason_kind == harness::ReasonKind::kOutOfMemory);
 }
 
 class SweepRun {
  public:
   SweepRun(const SweepPlan& plan, const SweepOutputs& outputs)
-      : plan_(plan), run_(run_record(plan, outputs)), file_(outputs.records) {
+      : plan_(plan), run_(run_record(plan, outputs.command)), file_(outputs.records) {
     check_continues(file_, run_);
   }
 
@@ -83,6 +67,12 @@ class SweepRun {
       all += group.size();
       done += static_cast<std::size_t>(
           std::count_if(group.begin(), group.end(), [&](const CellSpec& c) { return finished(file_, c); }));
+      for (const CellSpec& cell : group) {
+        const harness::CellRecord* before = file_.find_cell(cell.key());
+        if (before != nullptr && before->status == harness::CellStatus::kError && finished(file_, cell)) {
+          no_room_for(cell);
+        }
+      }
     }
     if (done > 0) {
       std::printf("%zu of %zu cells are in %s already and are not run again\n", done, all,
@@ -93,7 +83,7 @@ class SweepRun {
     for (const CellGroup& group : groups) {
       describe(group.front(), run_.run_id, *load_data(group.front().data, group.front().seed).train);
     }
-    for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (std::size_t g = 0; g < groups.size() && broken_.empty(); ++g) {
       where_ = "group " + std::to_string(g + 1) + "/" + std::to_string(groups.size()) + " (" +
                groups[g].front().group() + "): ";
       run_group(groups[g]);
@@ -111,6 +101,8 @@ class SweepRun {
     return records;
   }
   const harness::RunRecord& record() const { return run_; }
+  /// Why it ended before its last cell: what became of a device. Empty where it didn't.
+  const std::string& broken() const { return broken_; }
 
  private:
   void run_group(const CellGroup& group) {
@@ -133,8 +125,9 @@ class SweepRun {
         continue;
       }
       harness::CellRecord record = describe(cell, run_.run_id, *data.train);
-      if (!check(cell, yardsticks, record)) {
+      if (skip(cell, record) || !check(cell, yardsticks, record)) {
         append(record);
+        if (!broken_.empty()) return;
         continue;
       }
       good.push_back(cell);
@@ -148,15 +141,40 @@ class SweepRun {
     for (std::size_t i = 0; i < good.size(); ++i) {
       if (records[i].cell_key.empty()) continue;
       records[i].memory.process_peak_bytes = harness::process_peak_bytes();
-      if (measured[i].error.empty()) {
+      if (measured[i].measurement) {
         records[i].status = harness::CellStatus::kOk;
         records[i].measurement = measured[i].measurement;
+      } else if (measured[i].failure) {
+        fail(good[i], *measured[i].failure, records[i]);
       } else {
-        records[i].status = harness::CellStatus::kError;
-        records[i].reason = measured[i].error;
+        continue;  // not finished: the sweep that goes on will do it
       }
       append(records[i]);
     }
+  }
+
+  void fail(const CellSpec& cell, const CellFailure& failure, harness::CellRecord& record) {
+    record.status = harness::CellStatus::kError;
+    record.reason = failure.text;
+    record.reason_kind = failure.kind;
+    if (failure.kind == harness::ReasonKind::kOutOfMemory) no_room_for(cell);
+    if (failure.kind == harness::ReasonKind::kDeviceFailed) broken_ = failure.text;
+  }
+
+  /// Larger batches with the same other settings won't fit either.
+  void no_room_for(const CellSpec& cell) {
+    const auto [at, is_new] = no_room_.emplace(cell.series(), batch_of(cell));
+    if (!is_new) at->second = std::min(at->second, batch_of(cell));
+  }
+  /// True, and the record says why, where a smaller batch had no room already.
+  bool skip(const CellSpec& cell, harness::CellRecord& record) const {
+    const auto found = no_room_.find(cell.series());
+    if (found == no_room_.end() || batch_of(cell) <= found->second) return false;
+    record.status = harness::CellStatus::kSkipped;
+    record.reason_kind = harness::ReasonKind::kOutOfMemory;
+    record.reason = "batch " + std::to_string(found->second) +
+                    " with the same settings ran out of memory; this one is larger";
+    return true;
   }
 
   /// The run is written with its first cell: a sweep that did nothing leaves nothing that binds the next.
@@ -172,9 +190,8 @@ class SweepRun {
       CellVerdicts verdicts = validate_cell(cell, yardsticks);
       record.checks = std::move(verdicts.verdicts);
       record.weight_hash = std::move(verdicts.weight_hash);
-    } catch (const std::exception& e) {
-      record.status = harness::CellStatus::kError;
-      record.reason = e.what();
+    } catch (const std::exception&) {
+      fail(cell, failure_of(cell, *yardsticks.data().train), record);
       return false;
     }
     for (const auto& verdict : record.checks) {
@@ -191,6 +208,8 @@ class SweepRun {
   harness::ProgressLine progress_;
   std::string where_;
   bool begun_ = false;
+  std::map<std::string, int> no_room_;  // series of cells -> the smallest batch that ran out of memory
+  std::string broken_;
 };
 
 /// Slices as Google Benchmark would have written them, from the records, so that a resumed sweep is whole.
@@ -198,7 +217,8 @@ std::vector<harness::CellTiming> timings_of(std::span<const harness::CellRecord>
   std::vector<harness::CellTiming> timings;
   for (const auto& cell : cells) {
     harness::CellTiming timing{cell.cell_key, 1, static_cast<double>(cell.global_batch), {}, cell.reason};
-    if (cell.measurement) {
+    if (cell.emulated && timing.error.empty()) timing.error = "emulated devices: times mean nothing";
+    if (cell.measurement && !cell.emulated) {
       const harness::Measurement& m = *cell.measurement;
       timing.steps_per_slice = static_cast<int>(m.steps_per_slice);
       for (std::size_t i = 0; i < m.slice_samples_per_s.size(); ++i) {
@@ -210,6 +230,25 @@ std::vector<harness::CellTiming> timings_of(std::span<const harness::CellRecord>
     timings.push_back(std::move(timing));
   }
   return timings;
+}
+
+/// A line a cell that is not good, and what marks in the table mean. Returns whether there is such a cell.
+bool tell_troubles(std::span<const harness::CellRecord> cells) {
+  bool finding = false, starred = false, emulated = false;
+  for (const auto& cell : cells) {
+    starred = starred || cell.oversubscribed;
+    emulated = emulated || cell.emulated;
+    if (cell.status == harness::CellStatus::kOk) continue;
+    finding = true;
+    std::printf("%s %s: %s\n", trouble_mark(cell).c_str(), cell.cell_key.c_str(), cell.reason.c_str());
+  }
+  if (starred) std::printf("* more devices than usable cores: checked, and no scaling claim\n");
+  if (emulated) {
+    std::printf(
+        "emulated: these devices are stand-ins that run on the host; results are checked, times mean "
+        "nothing\n");
+  }
+  return finding;
 }
 
 }  // namespace
@@ -224,21 +263,20 @@ int run_sweep(const SweepPlan& plan, const SweepOutputs& outputs) {
   const std::vector<harness::CellRecord> cells = sweep.cells(groups);
   const harness::Table table = cell_table(cells);
   std::printf("%s", table.to_text().c_str());
-  bool finding = false;
-  bool starred = false;
-  for (const auto& cell : cells) {
-    starred = starred || cell.oversubscribed;
-    if (cell.status == harness::CellStatus::kOk) continue;
-    finding = true;
-    std::printf("%s %s: %s\n", cell.status == harness::CellStatus::kFailed ? "FAILED" : "ERROR",
-                cell.cell_key.c_str(), cell.reason.c_str());
-  }
-  if (starred) std::printf("* more devices than usable cores: checked, and no scaling claim\n");
+  const bool finding = tell_troubles(cells);
   std::printf("records: %s\n", outputs.records.c_str());
   if (!outputs.csv.empty()) harness::write_file_atomically(outputs.csv, table.to_csv());
   if (!outputs.gbench_json.empty()) {
     harness::write_gbench_json(outputs.gbench_json, timings_of(cells), sweep.record().environment,
                                outputs.command.empty() ? "mirrorscale" : outputs.command.front());
+  }
+  if (!sweep.broken().empty()) {
+    std::size_t left = 0;
+    for (const CellGroup& group : groups) left += group.size();
+    throw std::runtime_error("[sweep] " + sweep.broken() + "; the sweep ended there: " +
+                             std::to_string(left - cells.size()) + " of " + std::to_string(left) +
+                             " cells were not attempted. See to the device, then run the same command "
+                             "again: finished cells are kept, it goes on behind them.");
   }
   return finding ? kFinding : kGood;
 }

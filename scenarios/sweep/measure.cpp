@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -24,21 +25,24 @@ struct Estimates {
 /// The group while it is measured: cells, the base of speed-up, and their intervals.
 class GroupRun {
  public:
-  GroupRun(std::vector<std::unique_ptr<CellUnderTest>> cells, const MeasureOptions& options)
-      : cells_(std::move(cells)), options_(options) {
+  GroupRun(std::vector<std::unique_ptr<CellUnderTest>> cells, const strategies::Dataset& data,
+           const MeasureOptions& options)
+      : cells_(std::move(cells)), failures_(cells_.size()), data_(data), options_(options) {
     for (std::size_t i = 0; i < cells_.size() && !base_; ++i) {
-      if (!cells_[i]->oversubscribed()) base_ = i;
+      if (cells_[i]->makes_claim()) base_ = i;
     }
     std::vector<harness::TimedCell> timed;
-    for (const auto& cell : cells_) {
-      timed.push_back({cell->spec().key(), [c = cell.get()](int steps) { return c->run_slice(steps); },
-                       cell->steps_per_slice(), static_cast<double>(cell->spec().global_batch)});
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      const CellUnderTest& cell = *cells_[i];
+      timed.push_back({cell.spec().key(), [this, i](int steps) { return run_slice(i, steps); },
+                       cell.steps_per_slice(), static_cast<double>(cell.spec().global_batch)});
     }
     run_.emplace(std::move(timed), options.seed);
   }
 
   void run() {
     run_->run([&](harness::InterleavedRun& now) {
+      if (device_failed_) return false;
       if (now.rounds() < kFewestRounds) return true;  // one slice has no interval
       const bool enough =
           now.rounds() >= options_.stopping.most_slices || now.elapsed_s() >= options_.stopping.budget_s;
@@ -66,7 +70,9 @@ class GroupRun {
   MeasuredCell result(std::size_t i) const {
     const CellUnderTest& cell = *cells_[i];
     const harness::CellTiming& timing = run_->timings()[i];
-    if (!timing.error.empty()) return {{}, timing.error};
+    if (failures_[i]) return {{}, failures_[i]};
+    if (device_failed_) return {};
+    if (!timing.error.empty()) return {{}, CellFailure{harness::ReasonKind::kOther, timing.error}};
     harness::Measurement m;
     m.slices = static_cast<std::int64_t>(timing.slices.size());
     m.steps_per_slice = timing.steps_per_slice;
@@ -86,23 +92,34 @@ class GroupRun {
       m.speedup = e.speedup;
       m.efficiency = harness::efficiency(*e.speedup, cell.spec().devices, cells_[*base_]->spec().devices);
     }
-    m.base_key = base_ && !cell.oversubscribed() ? cells_[*base_]->spec().key() : "";
+    m.base_key = base_ && cell.makes_claim() ? cells_[*base_]->spec().key() : "";
     const TrainingLoop::Phases p = cell.phases();
     m.phases_s = {p.input_s, p.forward_s, p.backward_s, p.reduction_s, p.optimizer_s, p.wait_s};
     m.fma_peak_share = harness::median(cell.peak_shares());
     for (const harness::Slice& slice : timing.slices) m.slice_start_s.push_back(slice.start_s);
     m.step_s = harness::thin_out(cell.step_times_s());
-    return {m, ""};
+    return {m, {}};
   }
 
  private:
+  double run_slice(std::size_t i, int steps) {
+    if (device_failed_) throw std::runtime_error("not measured: a device failed");
+    try {
+      return cells_[i]->run_slice(steps);
+    } catch (const std::exception&) {
+      failures_[i] = failure_of(cells_[i]->spec(), data_);
+      device_failed_ = device_failed_ || failures_[i]->kind == harness::ReasonKind::kDeviceFailed;
+      throw;
+    }
+  }
+
   Estimates estimates(std::size_t i) const {
     Estimates e;
     const harness::BootstrapOptions bootstrap{.seed = options_.seed};
     const auto& timings = run_->timings();
     const std::vector<double> own = timings[i].samples_per_s();
     e.samples_per_s = harness::median_interval(own, bootstrap);
-    if (base_ && i != *base_ && !cells_[i]->oversubscribed()) {
+    if (base_ && i != *base_ && cells_[i]->makes_claim()) {
       const harness::PairedSlices pairs = harness::pair_slices(timings[i], timings[*base_]);
       e.speedup =
           harness::paired_ratio_interval(pairs.first_samples_per_s, pairs.second_samples_per_s, bootstrap);
@@ -111,6 +128,9 @@ class GroupRun {
   }
 
   std::vector<std::unique_ptr<CellUnderTest>> cells_;
+  std::vector<std::optional<CellFailure>> failures_;  // by cell
+  bool device_failed_ = false;                        // nothing runs after that
+  const strategies::Dataset& data_;
   const MeasureOptions& options_;
   std::optional<std::size_t> base_;
   std::optional<harness::InterleavedRun> run_;
@@ -129,12 +149,13 @@ std::vector<MeasuredCell> measure_group(const std::vector<CellSpec>& specs,
     try {
       cells.push_back(std::make_unique<CellUnderTest>(specs[i], data, options.slice_s));
       which.push_back(i);
-    } catch (const std::exception& e) {
-      results[i].error = e.what();
+    } catch (const std::exception&) {
+      results[i].failure = failure_of(specs[i], *data);
+      if (results[i].failure->kind == harness::ReasonKind::kDeviceFailed) return results;
     }
   }
   if (cells.empty()) return results;
-  GroupRun group(std::move(cells), options);
+  GroupRun group(std::move(cells), *data, options);
   group.run();
   for (std::size_t k = 0; k < which.size(); ++k) results[which[k]] = group.result(k);
   return results;

@@ -2,8 +2,10 @@
 #include "harness/measure/stopping.h"
 #include "harness/record/record.h"
 #include "scenarios/cells/cell.h"
+#include "scenarios/sweep/failure.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +18,15 @@ struct MeasureOptions {
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 
+/// One of the two; neither where another cell's device failed before this one was measured.
 struct MeasuredCell {
-  harness::Measurement measurement;  // where error is empty
-  std::string error;
+  std::optional<harness::Measurement> measurement;
+  std::optional<CellFailure> failure;
 };
 
 /// Measures cells of one group together: short slices of all of them in random order, through Google
-/// Benchmark. Speed-up and efficiency refer to the first cell of `cells` that is not oversubscribed, from
-/// slices of the same rounds.
+/// Benchmark. Speed-up and efficiency refer to the first cell of `cells` that makes a claim, from slices
+/// of the same rounds.
 std::vector<MeasuredCell> measure_group(const std::vector<CellSpec>& cells,
                                         const strategies::DatasetPtr& data, const MeasureOptions& options);
 

@@ -2,17 +2,19 @@
 
 #include "harness/measure/summary.h"
 #include "harness/measure/warmup.h"
-#include "strategies/comm/placement.h"
+#include "kernels/backend.h"
 #include "strategies/timeline.h"
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <numeric>
 
 namespace mirrorscale::scenarios {
 namespace {
 
-constexpr double kPeakFlops = 5e7;  // about half a millisecond
+constexpr double kPeakFlops = 5e7;  // about half a millisecond of a core
+constexpr double kShortestLookS = 2e-4, kMostFlops = 1e13;
 
 }  // namespace
 
@@ -23,8 +25,8 @@ CellUnderTest::CellUnderTest(const CellSpec& spec, const strategies::DatasetPtr&
       loop_(model_, data, spec.global_batch, spec.seed),
       peaks_(static_cast<std::size_t>(spec.devices)),
       flops_per_step_(model_.network().flops_per_row() * spec.global_batch),
-      oversubscribed_(static_cast<std::size_t>(spec.devices) > strategies::usable_units().size()) {
-  for (auto& peak : peaks_) peak = kernels::make_backend(spec.backend);
+      makes_claim_(!oversubscribed(spec) && !emulated(spec)) {
+  if (makes_claim_) make_peaks();
   harness::WarmupDetector detector;
   while (!detector.done()) detector.add(loop_.run(1));
   warmup_steps_ = detector.steps();
@@ -35,11 +37,37 @@ CellUnderTest::CellUnderTest(const CellSpec& spec, const strategies::DatasetPtr&
   loop_.reset_phases();
 }
 
+CellUnderTest::~CellUnderTest() {
+  try {
+    strategy_.run([this](const strategies::ReplicaContext& replica) {
+      peaks_[static_cast<std::size_t>(replica.replica_id)].backend.reset();
+    });
+  } catch (const std::exception&) {
+    // A rank is lost: what its thread made goes with this object.
+  }
+}
+
+void CellUnderTest::make_peaks() {
+  strategy_.run([this](const strategies::ReplicaContext& replica) {
+    Peak& peak = peaks_[static_cast<std::size_t>(replica.replica_id)];
+    peak.backend = kernels::make_backend(spec_.backend, strategy_.backend_options(replica.replica_id));
+    peak.flops = kPeakFlops;
+    if (peak.backend->info().on_host) return;
+    // A GPU is done with that in less time than it takes to tell it: more, until it is worth a look.
+    for (double seconds = 0; peak.flops < kMostFlops; peak.flops *= 4) {
+      const double start = strategies::now_s();
+      peak.backend->run_fma_peak(peak.flops);
+      seconds = strategies::now_s() - start;
+      if (seconds >= kShortestLookS) break;
+    }
+  });
+}
+
 double CellUnderTest::run_slice(int steps) {
   const double seconds = loop_.run(steps);
   step_times_s_.insert(step_times_s_.end(), loop_.last_step_times_s().begin(),
                        loop_.last_step_times_s().end());
-  if (!oversubscribed_) peak_shares_.push_back(flops_per_step_ * steps / seconds / peak_flops_per_s());
+  if (makes_claim_) peak_shares_.push_back(flops_per_step_ * steps / seconds / peak_flops_per_s());
   return seconds;
 }
 
@@ -49,7 +77,7 @@ double CellUnderTest::peak_flops_per_s() {
     const auto r = static_cast<std::size_t>(replica.replica_id);
     replica.communicator.barrier("peak");
     const double start = strategies::now_s();
-    const double flops = peaks_[r]->run_fma_peak(kPeakFlops);
+    const double flops = peaks_[r].backend->run_fma_peak(peaks_[r].flops);
     rates[r] = flops / (strategies::now_s() - start);
   });
   return std::accumulate(rates.begin(), rates.end(), 0.0);

@@ -25,16 +25,22 @@ std::vector<harness::PlanValue> values_of(const std::vector<T>& axis) {
 
 }  // namespace
 
+DeviceSettings devices_of(const SweepPlan& plan) {
+  return resolved({plan.backend, plan.numerics, plan.precision, plan.reduction, plan.cross_device_ops});
+}
+
 std::vector<CellGroup> groups_of(const SweepPlan& plan) {
   if (plan.global_batches.empty() && plan.local_batches.empty()) {
     throw std::invalid_argument(
         "[sweep] no batch axis; give --global-batch (strong scaling) or --local-batch (weak)");
   }
-  kernels::make_backend(plan.backend);
-  strategies::make_reducer(plan.reduction);
+  const DeviceSettings on = devices_of(plan);
+  if (on.backend != "cuda") kernels::make_backend(on.backend);  // its instruction set may be no good
   for (const std::string& optimizer : plan.optimizers) strategies::make_optimizer(optimizer);
   std::vector<std::int64_t> devices = plan.devices;
   std::sort(devices.begin(), devices.end());
+  if (on.backend == "cuda")
+    require_devices(strategies::device_names(to_int(devices.back(), "devices"), "cuda"));
   std::vector<CellGroup> groups;
   const auto add = [&](const CellSpec& base, std::int64_t batch, harness::Scaling scaling) {
     CellGroup group;
@@ -60,8 +66,12 @@ std::vector<CellGroup> groups_of(const SweepPlan& plan) {
         base.data = plan.data.empty() ? workload.data : plan.data;
         base.optimizer = optimizer;
         base.seed = static_cast<std::uint64_t>(seed);
-        base.backend = plan.backend;
-        base.reduction = plan.reduction;
+        base.backend = on.backend;
+        base.numerics = on.numerics;
+        base.precision = on.precision;
+        base.reduction = on.reduction;
+        base.cross_device_ops = on.cross_device_ops;
+        base.wait_limit_s = plan.wait_limit_s;
         for (const std::int64_t batch : plan.global_batches) add(base, batch, harness::Scaling::kStrong);
         for (const std::int64_t batch : plan.local_batches) add(base, batch, harness::Scaling::kWeak);
       }
@@ -77,14 +87,20 @@ harness::Plan to_record(const SweepPlan& plan) {
   if (!plan.local_batches.empty()) record.axes.emplace_back("local_batch", values_of(plan.local_batches));
   if (!plan.optimizers.empty()) record.axes.emplace_back("optimizer", values_of(plan.optimizers));
   record.axes.emplace_back("seed", values_of(plan.seeds));
+  const DeviceSettings on = devices_of(plan);
   record.settings = {{"data", plan.data},
-                     {"backend", plan.backend},
-                     {"reduction", plan.reduction},
+                     {"backend", on.backend},
+                     {"reduction", on.reduction},
                      {"budget_s", plan.stopping.budget_s},
                      {"relative_half_width", plan.stopping.relative_half_width},
                      {"fewest_slices", static_cast<std::int64_t>(plan.stopping.fewest_slices)},
                      {"most_slices", static_cast<std::int64_t>(plan.stopping.most_slices)},
                      {"slice_s", plan.slice_s}};
+  if (on.backend == "cuda") {
+    record.settings.emplace_back("numerics", on.numerics);
+    record.settings.emplace_back("precision", on.precision);
+    record.settings.emplace_back("cross_device_ops", on.cross_device_ops);
+  }
   return record;
 }
 

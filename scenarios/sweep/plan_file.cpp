@@ -104,9 +104,17 @@ void read_plan_file(const std::filesystem::path& path, SweepPlan& plan) {
         plan.backend = read.text(key, value);
       else if (section == "settings" && key == "reduction")
         plan.reduction = read.text(key, value);
+      else if (section == "settings" && key == "numerics")
+        plan.numerics = read.text(key, value);
+      else if (section == "settings" && key == "precision" && value.is_string())
+        plan.precision = read.text(key, value);
+      else if (section == "settings" && key == "cross_device_ops")
+        plan.cross_device_ops = read.text(key, value);
+      else if (section == "settings" && key == "wait_limit_s")
+        plan.wait_limit_s = read.number(key, value);
       else if (section == "settings" && key == "budget_s")
         plan.stopping.budget_s = read.number(key, value);
-      else if (section == "settings" && key == "precision")
+      else if (section == "settings" && (key == "half_width" || key == "precision"))
         plan.stopping.relative_half_width = read.number(key, value);
       else if (section == "settings" && key == "slices")
         plan.stopping.most_slices = read.count(key, value);
@@ -116,8 +124,8 @@ void read_plan_file(const std::filesystem::path& path, SweepPlan& plan) {
         refuse(path, value.source(),
                "'" + key + "' is not known in [" + section +
                    "]; [axes] has devices, global_batch, local_batch, workload, "
-                   "optimizer, seed; [settings] has data, backend, reduction, budget_s, precision, slices, "
-                   "slice_s");
+                   "optimizer, seed; [settings] has data, backend, numerics, precision, reduction, "
+                   "cross_device_ops, wait_limit_s, budget_s, half_width, slices, slice_s");
       }
     }
   }

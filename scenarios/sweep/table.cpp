@@ -7,8 +7,17 @@
 
 namespace mirrorscale::scenarios {
 
+std::string trouble_mark(const harness::CellRecord& cell) {
+  if (cell.status == harness::CellStatus::kFailed) return "FAILED";
+  if (cell.status == harness::CellStatus::kSkipped) return "SKIPPED";
+  if (cell.reason_kind == harness::ReasonKind::kOutOfMemory) return "OUT OF MEMORY";
+  return cell.reason_kind == harness::ReasonKind::kDeviceFailed ? "DEVICE FAILED" : "ERROR";
+}
+
 std::string check_mark(const harness::CellRecord& cell) {
-  if (cell.status == harness::CellStatus::kError) return "ERROR";
+  if (cell.status == harness::CellStatus::kError || cell.status == harness::CellStatus::kSkipped) {
+    return trouble_mark(cell);
+  }
   std::string failures;
   for (const auto& check : cell.checks) {
     if (check.outcome == harness::Outcome::kFailed)
@@ -44,7 +53,9 @@ harness::Table cell_table(std::span<const harness::CellRecord> cells) {
     row.push_back(std::to_string(cell.replicas) + (cell.oversubscribed ? "*" : ""));
     row.push_back(std::to_string(cell.global_batch));
     row.push_back(std::to_string(cell.local_batch));
-    if (cell.measurement) {
+    if (cell.measurement && cell.emulated) {
+      row.insert(row.end(), {"emulated", "emulated", "emulated", "-", "-"});
+    } else if (cell.measurement) {
       const harness::Measurement& m = *cell.measurement;
       row.push_back(harness::format_ms(m.step_p50_s));
       row.push_back(harness::format_ms(m.step_p95_s));

@@ -10,7 +10,10 @@ namespace mirrorscale::scenarios {
 /// One row a cell: devices, global batch, local batch, step p50/p95, samples/s, speed-up, efficiency, check.
 harness::Table cell_table(std::span<const harness::CellRecord> cells);
 
-/// The check column of a cell: "ok", or the codes that failed.
+/// "FAILED", "ERROR", "OUT OF MEMORY", "DEVICE FAILED" or "SKIPPED", for a cell that is not ok.
+std::string trouble_mark(const harness::CellRecord& cell);
+
+/// The check column of a cell: "ok", the codes that failed, or the trouble.
 std::string check_mark(const harness::CellRecord& cell);
 
 }  // namespace mirrorscale::scenarios

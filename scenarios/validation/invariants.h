@@ -17,6 +17,10 @@ class Yardsticks {
 
   /// The short run of `spec` on one device with the engine's own parts.
   const ShortRun& one_device(const CellSpec& spec);
+  struct Predicted {
+    std::vector<double> values, bounds;
+    std::string why_not;
+  };
   /// The same steps by the oracle in double, with a bound on what float may differ.
   struct Oracle {
     std::vector<std::vector<double>> weights,
@@ -25,6 +29,8 @@ class Yardsticks {
     std::string why_not;  // where the oracle can't express the workload
   };
   const Oracle& oracle(const CellSpec& spec);
+  /// The oracle's predictions of the test rows with `weights`: values, bounds, why_not.
+  Predicted predictions(const CellSpec& spec, const std::vector<strategies::NamedArray>& weights) const;
   /// Predictions of one device with `weights`, a row at a time: what each row must become in any batch.
   std::vector<float> row_by_row(const CellSpec& spec,
                                 const std::vector<strategies::NamedArray>& weights) const;
@@ -36,7 +42,7 @@ class Yardsticks {
 };
 
 struct CellVerdicts {
-  std::vector<harness::Verdict> verdicts;  // SHD, COV, MIR, ONE, REF, MET, SHP
+  std::vector<harness::Verdict> verdicts;  // SHD, COV, MIR, ONE, REF, MET, SHP; cuda in exact numerics: XBK
   std::string weight_hash;
 };
 
@@ -50,9 +56,18 @@ inline CellVerdicts validate_cell(const CellSpec& spec, Yardsticks& yardsticks) 
 // The single invariants.
 harness::Verdict check_sharder(const CellSpec& spec, const strategies::Sharder& sharder);
 harness::Verdict check_one(const ShortRun& expected, const ShortRun& actual);
+/// ONE in fast numerics: bits follow the number of devices, so that both runs are held to the oracle's bound,
+/// and their difference to the sum of the two.
+harness::Verdict check_one_within(const Yardsticks::Oracle& oracle, const ShortRun& expected,
+                                  const ShortRun& actual);
+/// XBK: the bits of the cpu backend.
+harness::Verdict check_other_backend(const ShortRun& cpu, const ShortRun& actual);
 harness::Verdict check_reference(const Yardsticks::Oracle& oracle, const ShortRun& actual);
 harness::Verdict check_metrics(const CellSpec& spec, const ShortRun& run, const strategies::Dataset& test);
 harness::Verdict check_predictions(const std::vector<float>& row_by_row, const ShortRun& run,
                                    std::int64_t rows);
+/// SHP in fast numerics: each row is the oracle's, within its bound.
+harness::Verdict check_predictions_within(const Yardsticks::Predicted& expected, const ShortRun& run,
+                                          std::int64_t rows);
 
 }  // namespace mirrorscale::scenarios

@@ -4,6 +4,7 @@
 #include "scenarios/validation/invariants.h"
 #include "scenarios/workloads/workload.h"
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
@@ -109,16 +110,30 @@ std::vector<oracle::Dense> layers_of(const strategies::Network& network) {
   return layers;
 }
 
-Yardsticks::Oracle train_oracle(const CellSpec& spec, const ShortRunData& data, const ShortRun& start) {
-  const Workload& workload = find_workload(spec.workload);
-  const strategies::Network network(data.train->features(), workload.layers(shape_of(*data.train)));
+/// The arithmetic that a cell is held to.
+oracle::ErrorModel errors_of(const CellSpec& spec) {
+  oracle::ErrorModel errors;
+  if (spec.exact()) return errors;
+  errors.factor_unit = factor_roundoff(spec.precision);
+  if (spec.precision == "float16") errors.factor_underflow = 0x1p-25;
+  errors.row_chain = std::max(errors.row_chain, static_cast<std::size_t>(spec.global_batch));
+  return errors;
+}
+
+oracle::Trainer make_trainer(const CellSpec& spec, const strategies::Network& network,
+                             const std::vector<strategies::NamedArray>& start) {
   oracle::Settings settings;
-  settings.loss = loss_from(workload.loss);
+  settings.loss = loss_from(find_workload(spec.workload).loss);
   settings.optimizer = optimizer_from(spec.optimizer);
+  settings.errors = errors_of(spec);
   std::vector<std::vector<double>> weights;
-  for (const auto& array : start.initial_weights)
-    weights.emplace_back(array.values.begin(), array.values.end());
-  oracle::Trainer trainer(layers_of(network), settings, weights);
+  for (const auto& array : start) weights.emplace_back(array.values.begin(), array.values.end());
+  return {layers_of(network), settings, weights};
+}
+
+Yardsticks::Oracle train_oracle(const CellSpec& spec, const ShortRunData& data) {
+  const strategies::Network network = network_of(spec, *data.train);
+  oracle::Trainer trainer = make_trainer(spec, network, network.initial_weights(spec.seed));
 
   Yardsticks::Oracle result;
   const auto order = strategies::UniformShuffle().order(data.train->rows(), spec.seed, 0);
@@ -147,11 +162,28 @@ const Yardsticks::Oracle& Yardsticks::oracle(const CellSpec& spec) {
   if (found != oracles_.end()) return found->second;
   Oracle result;
   try {
-    result = train_oracle(one, short_run_data(data_, one.global_batch), one_device(one));
+    result = train_oracle(one, short_run_data(data_, one.global_batch));
   } catch (const std::invalid_argument& e) {
     result.why_not = e.what();
   }
   return oracles_.emplace(key, std::move(result)).first->second;
+}
+
+Yardsticks::Predicted Yardsticks::predictions(const CellSpec& spec,
+                                              const std::vector<strategies::NamedArray>& weights) const {
+  const ShortRunData rows = short_run_data(data_, spec.global_batch);
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(rows.test->rows()));
+  std::iota(ids.begin(), ids.end(), std::int64_t{0});
+  Predicted result;
+  try {
+    oracle::Estimates estimates = make_trainer(spec, network_of(spec, *rows.train), weights)
+                                      .predict(rows_of(*rows.test, ids).x, ids.size());
+    result.values = std::move(estimates.values);
+    result.bounds = std::move(estimates.bounds);
+  } catch (const std::invalid_argument& e) {
+    result.why_not = e.what();
+  }
+  return result;
 }
 
 }  // namespace mirrorscale::scenarios

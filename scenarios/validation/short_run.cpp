@@ -23,11 +23,19 @@ class LedgerObserver final : public strategies::RowObserver {
   harness::SampleLedger& ledger_;
 };
 
-std::vector<harness::ReplicaValues> replica_values(const strategies::Session& session) {
+std::vector<std::vector<float>> arenas_of(const strategies::Session& session) {
+  std::vector<std::vector<float>> arenas;
+  for (int r = 0; r < session.strategy().replicas(); ++r) arenas.push_back(session.arena(r));
+  return arenas;
+}
+
+/// Views of `arenas`, one a replica.
+std::vector<harness::ReplicaValues> replica_values(const strategies::Session& session,
+                                                   const std::vector<std::vector<float>>& arenas) {
   std::vector<harness::ReplicaValues> all;
-  for (int r = 0; r < session.strategy().replicas(); ++r) {
-    const auto& device = session.strategy().devices()[static_cast<std::size_t>(r)];
-    all.push_back({"replica " + std::to_string(r) + " (" + device + ")", {{"weights", session.arena(r), 0}}});
+  for (std::size_t r = 0; r < arenas.size(); ++r) {
+    all.push_back({"replica " + std::to_string(r) + " (" + session.strategy().devices()[r] + ")",
+                   {{"weights", arenas[r], 0}}});
   }
   return all;
 }
@@ -52,7 +60,7 @@ ObservedRun run_short(const CellSpec& spec, const strategies::Strategy& strategy
   ShortRun& run = observed.run;
   run.initial_weights = model.weights();
   harness::MirrorJudge judge;
-  judge.observe(replica_values(session), 0);
+  judge.observe(replica_values(session, arenas_of(session)), 0);
   LedgerObserver observer(observed.ledger);
   session.set_observer(&observer);
   session.start_training(data.train, data.global_batch);
@@ -63,7 +71,7 @@ ObservedRun run_short(const CellSpec& spec, const strategies::Strategy& strategy
     std::vector<double> values;
     for (std::size_t m = 0; m < pooled.metric_sums.size(); ++m) values.push_back(pooled.metric(m));
     run.metrics.push_back(std::move(values));
-    judge.observe(replica_values(session), step + 1);
+    judge.observe(replica_values(session, arenas_of(session)), step + 1);
   }
   session.set_observer(nullptr);
   observed.mirrored = judge.verdict();

@@ -4,7 +4,7 @@
 #   name @command          also met by a command of that name on the PATH, wherever it came from
 #   ? name …               wanted, not needed: left out with a note where the system does not offer it
 
-package_purposes() { echo build test data reports peers lint docs; }
+package_purposes() { echo build test data reports peers lint docs coverage; }
 
 package_reason() {
   case "$1" in
@@ -15,6 +15,7 @@ package_reason() {
     peers) echo "to compare our kernels with other libraries" ;;
     lint) echo "to check format and code" ;;
     docs) echo "to make the API pages" ;;
+    coverage) echo "to measure line coverage" ;;
   esac
 }
 
@@ -49,6 +50,7 @@ python3-jsonschema
 EOF
       ;;
     data) echo "? dataset-fashion-mnist" ;;
+    coverage) echo "gcovr" ;;
     reports)
       cat <<'EOF'
 python3-numpy

@@ -20,8 +20,11 @@ struct TreePlan {
 
 /// A seat in a group of ranks that work together. All ranks call the same functions in the same order. Every
 /// wait has a limit: when a rank fails or is late, the others get GroupBroken (comm/failure.h), which names
-/// it. Results are bit-identical on every rank and from run to run: sums are a binary tree over ranks, ((0 +
-/// 1) + (2 + 3)) + …, whatever the timing.
+/// it. Results are bit-identical on every rank and, but for all_reduce over NCCL, sums are a binary tree over
+/// ranks, ((0 + 1) + (2 + 3)) + …, whatever the timing.
+///
+/// On host memory a function is finished when it returns. On a device's memory it comes after the ops that
+/// the rank's backend has enqueued, and ops enqueued later come after it; only barrier waits on the host.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -39,6 +42,14 @@ class Communicator {
   /// sum = the tree sum of all ranks' vectors of sum.size() floats; roots.size() must be plan.roots[rank()].
   virtual void all_reduce_tree(std::span<const float* const> roots, const TreePlan& plan,
                                std::span<float> sum) = 0;
+  /// values becomes this rank's part of the sum over ranks: part r is values[r * part.size() …].
+  /// values.size() must be size() * part.size().
+  virtual void reduce_scatter(std::span<const float> values, std::span<float> part) = 0;
+
+  /// As all_reduce with kSum, but beside later ops of the rank where the device can: the result is there
+  /// after finish_all_reduces.
+  virtual void start_all_reduce(std::span<float> values) { all_reduce(values, ReduceOp::kSum); }
+  virtual void finish_all_reduces() {}
 };
 
 }  // namespace mirrorscale::strategies

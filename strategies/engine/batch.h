@@ -1,38 +1,52 @@
 #pragma once
-#include "kernels/buffer.h"
-#include "kernels/matrix.h"
+#include "kernels/backend.h"
 #include "strategies/engine/loss.h"
 
-#include <vector>
+#include <cstddef>
+#include <memory>
 
 namespace mirrorscale::strategies {
 
-/// The rows of one replica, in buffers that are made once and filled again and again.
+/// The rows of one replica on their way from a data set to its device, in buffers that are made once and
+/// filled again and again. See kernels::InputQueue for slots.
 class BatchBuffers {
  public:
   struct Shape {
     int rows = 0, features = 0, classes = 0, target_columns = 0;
     bool weighted = false;
+    bool operator==(const Shape&) const = default;
   };
-  BatchBuffers() = default;
-  explicit BatchBuffers(const Shape& capacity);
+  /// The first rows of a batch: matrices and columns that a data set fills, on the host.
+  struct Filling {
+    kernels::Matrix features, values;
+    int* labels = nullptr;
+    float* weights = nullptr;
+  };
+  /// The same on the device.
+  struct Arrived {
+    kernels::ConstMatrix features;
+    Targets targets;
+  };
 
-  /// Views of the first `rows` rows.
-  kernels::Matrix features(int rows) const { return view(features_.get(), rows, capacity_.features); }
-  kernels::Matrix values(int rows) const { return view(values_.get(), rows, capacity_.target_columns); }
-  int* labels() { return labels_.data(); }
-  float* weights() { return weights_.data(); }
+  BatchBuffers() = default;
+  /// Throws kernels::OutOfMemory.
+  BatchBuffers(kernels::Backend& backend, const Shape& capacity);
   const Shape& capacity() const { return capacity_; }
-  Targets targets(int rows) const;
-  std::size_t bytes() const;
+  /// Bytes on the device.
+  static std::size_t planned_bytes(const Shape& capacity, int slots);
+
+  int slots() const { return queue_->slots(); }
+  Filling fill(int slot, int rows);
+  void send(int slot) { queue_->send(slot, size(capacity_)); }
+  Arrived receive(int slot, int rows);
+  void done(int slot) { queue_->done(slot); }
 
  private:
-  kernels::Matrix view(float* data, int rows, int columns) const;
+  static std::size_t size(const Shape& capacity);  // floats of a slot
 
   Shape capacity_;
-  kernels::Buffer features_, values_;
-  std::vector<int> labels_;
-  std::vector<float> weights_;
+  kernels::Layout layout_ = kernels::Layout::kPanels;
+  std::unique_ptr<kernels::InputQueue> queue_;
 };
 
 }  // namespace mirrorscale::strategies

@@ -44,7 +44,8 @@ int Dense::build(int in, const std::string& name, ParameterLayout& parameters) {
 }
 
 void Dense::forward(const ForwardPass& pass) const {
-  const kernels::ConstMatrix kernel{pass.weights + kernel_offset_, in_, units_, kernels::weight_stride(in_)};
+  const kernels::ConstMatrix kernel =
+      kernels::weight_view(pass.backend.info().layout, pass.weights + kernel_offset_, in_, units_);
   const float* bias = options_.use_bias ? pass.weights + bias_offset_ : nullptr;
   if (saves_input()) {
     pass.backend.linear(pass.x, kernel, bias, Activation::kLinear, pass.saved);
@@ -58,21 +59,16 @@ void Dense::forward(const ForwardPass& pass) const {
 void Dense::backward(const BackwardPass& pass, const ParameterLayout& parameters,
                      std::size_t transposed_offset) const {
   if (pass.dx) {
-    const kernels::ConstMatrix wt{pass.transposed + transposed_offset, units_, in_,
-                                  kernels::weight_stride(units_)};
+    const kernels::ConstMatrix wt =
+        kernels::weight_view(pass.backend.info().layout, pass.transposed + transposed_offset, units_, in_);
     pass.backend.linear_backward_input(pass.dz, wt, pass.input_function, pass.input_saved, pass.dx);
   }
   for (const GradientRoot& root : pass.roots) {
     const auto dz = pass.dz.slice_rows(root.first_row, root.rows);
-    const Matrix dw = parameters.matrix(kernel_, root.gradient);
+    const Matrix dw = parameters.matrix(kernel_, root.gradient, pass.backend.info().layout);
     pass.backend.linear_backward_weights(pass.x.slice_rows(root.first_row, root.rows), dz, pass.shard_rows,
                                          dw);
-    clear_padding(dw);
-    if (options_.use_bias) {
-      float* db = root.gradient + bias_offset_;
-      pass.backend.sum_rows(dz, pass.shard_rows, db);
-      for (int c = units_; c < kernels::panels(units_) * kernels::kPanel; ++c) db[c] = 0.0F;
-    }
+    if (options_.use_bias) pass.backend.sum_rows(dz, pass.shard_rows, root.gradient + bias_offset_);
   }
 }
 

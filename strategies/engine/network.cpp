@@ -20,7 +20,8 @@ Network::Network(int features, std::vector<LayerPtr> layers) {
     const int number = used[layer->kind()]++;
     const std::string name = number == 0 ? layer->kind() : layer->kind() + "_" + std::to_string(number);
     const std::size_t before = parameters_.size();
-    Stage stage{layer, name, in, layer->build(in, name, parameters_), trains_earlier, transposed_size_};
+    Stage stage{layer, name, in, layer->build(in, name, parameters_), trains_earlier, transposed_size_,
+                before};
     if (trains_earlier && layer->transposed_parameter() >= 0) {
       const ParameterSpec& spec = parameters_[layer->transposed_parameter()].spec;
       transposed_size_ += kernels::weight_size(spec.columns, spec.rows);

@@ -18,6 +18,7 @@ class Network {
     int in = 0, out = 0;
     bool wants_dx = false;              // an earlier layer has parameters
     std::size_t transposed_offset = 0;  // of its transposed parameter, where wants_dx and there is one
+    std::size_t parameters_offset = 0;  // where its parameters begin in the arena
   };
 
   /// Throws std::invalid_argument for no layers, features < 1, or a null layer.

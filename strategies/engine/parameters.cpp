@@ -24,14 +24,14 @@ std::string to_text(const std::vector<int>& shape) {
 
 /// Calls visit(row-major index, offset in the slice) for every real element.
 template <class Visit>
-void for_each_element(const ParameterSpec& spec, Visit visit) {
+void for_each_element(const ParameterSpec& spec, kernels::Layout layout, Visit visit) {
   const int rows = std::max(1, spec.rows);
-  const std::size_t stride = spec.rows > 0 ? kernels::weight_stride(spec.rows) : kernels::kPanel;
+  const std::size_t panel_stride = spec.rows > 0 ? kernels::weight_stride(spec.rows) : kernels::kPanel;
+  const int row_stride = layout == kernels::Layout::kRows ? kernels::padded(spec.columns) : kernels::kPanel;
   std::size_t index = 0;
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < spec.columns; ++c, ++index) {
-      visit(index, static_cast<std::size_t>(c / kernels::kPanel) * stride +
-                       static_cast<std::size_t>(r * kernels::kPanel + c % kernels::kPanel));
+      visit(index, kernels::element(r, c, panel_stride, row_stride));
     }
   }
 }
@@ -61,28 +61,29 @@ std::size_t ParameterLayout::count() const {
   return sum;
 }
 
-kernels::Matrix ParameterLayout::matrix(int index, float* arena) const {
+kernels::Matrix ParameterLayout::matrix(int index, float* arena, kernels::Layout layout) const {
   const Slice& s = (*this)[index];
-  return {arena + s.offset, s.spec.rows, s.spec.columns, kernels::weight_stride(s.spec.rows)};
+  return kernels::weight_view(layout, arena + s.offset, s.spec.rows, s.spec.columns);
 }
 
-kernels::ConstMatrix ParameterLayout::matrix(int index, const float* arena) const {
+kernels::ConstMatrix ParameterLayout::matrix(int index, const float* arena, kernels::Layout layout) const {
   const Slice& s = (*this)[index];
-  return {arena + s.offset, s.spec.rows, s.spec.columns, kernels::weight_stride(s.spec.rows)};
+  return kernels::weight_view(layout, arena + s.offset, s.spec.rows, s.spec.columns);
 }
 
-std::vector<NamedArray> ParameterLayout::pack(std::span<const float> arena) const {
+std::vector<NamedArray> ParameterLayout::pack(std::span<const float> arena, kernels::Layout layout) const {
   std::vector<NamedArray> arrays;
   for (const Slice& slice : slices_) {
     NamedArray array{slice.spec.name, shape_of(slice.spec), std::vector<float>(slice.spec.count())};
-    for_each_element(slice.spec,
+    for_each_element(slice.spec, layout,
                      [&](std::size_t i, std::size_t at) { array.values[i] = arena[slice.offset + at]; });
     arrays.push_back(std::move(array));
   }
   return arrays;
 }
 
-void ParameterLayout::unpack(std::span<const NamedArray> arrays, std::span<float> arena) const {
+void ParameterLayout::unpack(std::span<const NamedArray> arrays, std::span<float> arena,
+                             kernels::Layout layout) const {
   if (arrays.size() != slices_.size()) {
     throw std::invalid_argument("[set_weights] got " + std::to_string(arrays.size()) +
                                 " arrays; the model has " + std::to_string(slices_.size()) + " parameters");
@@ -97,25 +98,9 @@ void ParameterLayout::unpack(std::span<const NamedArray> arrays, std::span<float
     }
   }
   for (std::size_t p = 0; p < slices_.size(); ++p) {
-    for_each_element(slices_[p].spec, [&](std::size_t i, std::size_t at) {
+    for_each_element(slices_[p].spec, layout, [&](std::size_t i, std::size_t at) {
       arena[slices_[p].offset + at] = arrays[p].values[i];
     });
-  }
-}
-
-void clear_padding(kernels::Matrix slice) {
-  const int used_lanes = slice.columns % kernels::kPanel;
-  const int panels = kernels::panels(slice.columns);
-  const auto stride = static_cast<std::ptrdiff_t>(slice.panel_stride);
-  if (used_lanes != 0) {
-    float* last = slice.data + (panels - 1) * stride;
-    for (int r = 0; r < slice.rows; ++r) {
-      std::fill(last + r * kernels::kPanel + used_lanes, last + (r + 1) * kernels::kPanel, 0.0F);
-    }
-  }
-  const std::ptrdiff_t used = static_cast<std::ptrdiff_t>(slice.rows) * kernels::kPanel;
-  for (int p = 0; p < panels && used < stride; ++p) {
-    std::fill(slice.data + p * stride + used, slice.data + (p + 1) * stride, 0.0F);
   }
 }
 

@@ -56,21 +56,20 @@ class ParameterLayout {
   std::size_t count() const;
 
   /// The slice `index` of an arena as a matrix. Only where spec.rows > 0.
-  kernels::Matrix matrix(int index, float* arena) const;
-  kernels::ConstMatrix matrix(int index, const float* arena) const;
+  kernels::Matrix matrix(int index, float* arena, kernels::Layout layout = kernels::Layout::kPanels) const;
+  kernels::ConstMatrix matrix(int index, const float* arena,
+                              kernels::Layout layout = kernels::Layout::kPanels) const;
 
-  /// Row-major copies of every slice, and the reverse. unpack throws std::invalid_argument when names or
-  /// shapes differ, quoting both.
-  std::vector<NamedArray> pack(std::span<const float> arena) const;
-  void unpack(std::span<const NamedArray> arrays, std::span<float> arena) const;
+  /// Row-major copies of every slice of an arena in host memory, and the reverse. unpack throws
+  /// std::invalid_argument when names or shapes differ, quoting both.
+  std::vector<NamedArray> pack(std::span<const float> arena,
+                               kernels::Layout layout = kernels::Layout::kPanels) const;
+  void unpack(std::span<const NamedArray> arrays, std::span<float> arena,
+              kernels::Layout layout = kernels::Layout::kPanels) const;
 
  private:
   std::vector<Slice> slices_;
   std::size_t size_ = 0;
 };
-
-/// Sets every padding element of a matrix slice (rows past `rows` in the last block, lanes past `columns`) to
-/// zero.
-void clear_padding(kernels::Matrix slice);
 
 }  // namespace mirrorscale::strategies

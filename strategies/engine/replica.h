@@ -5,6 +5,7 @@
 #include "strategies/engine/network.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -26,15 +27,18 @@ struct StatisticsColumns {
 class Replica {
  public:
   /// Throws as kernels::make_backend does.
-  Replica(const Network& network, std::string_view backend);
+  Replica(const Network& network, std::string_view backend, const kernels::BackendOptions& options = {});
 
   /// Makes room for `rows` rows at once and `roots` gradient arenas (0 when only forward runs). Never
-  /// shrinks.
+  /// shrinks. Throws kernels::OutOfMemory.
   void reserve(int rows, int roots);
+  /// Grows when the memory that forward, judge and backward work on is another than before.
+  int generation() const { return generation_; }
   /// Bytes that reserve(rows, roots) makes the replica hold, weights included.
   static std::size_t planned_bytes(const Network& network, int rows, int roots);
 
   kernels::Backend& backend() { return *backend_; }
+  kernels::Layout layout() const { return backend_->info().layout; }
   const Network& network() const { return network_; }
 
   float* weights() { return weights_.get(); }
@@ -58,14 +62,17 @@ class Replica {
   /// [rows, 16]: see StatisticsColumns.
   kernels::ConstMatrix statistics() const { return statistics_view_; }
   /// Gradients and statistics of each root into gradient(i). Roots are rows of the last forward, in order.
-  void backward(std::span<const GradientRoot> roots, int shard_rows);
+  /// `ready`, where given, is called with `from` whenever the gradients at arena positions from `from` on are
+  /// enqueued, statistics included: from the last layer to the first.
+  void backward(std::span<const GradientRoot> roots, int shard_rows,
+                const std::function<void(std::size_t from)>& ready = {});
 
  private:
   const Network& network_;
   const std::unique_ptr<kernels::Backend> backend_;
   kernels::Buffer weights_, transposed_, activations_, saved_, deltas_[2], statistics_;
   std::vector<kernels::Buffer> gradients_;
-  int capacity_ = 0;
+  int capacity_ = 0, generation_ = 0;
   kernels::ConstMatrix x_;
   std::vector<kernels::Matrix> y_, saved_view_;  // of the last forward, by stage
   kernels::Matrix delta_view_, statistics_view_;

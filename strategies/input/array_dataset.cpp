@@ -46,23 +46,24 @@ void convert(const std::uint8_t* from, int count, float* to, const std::array<fl
   for (int c = 0; c < count; ++c) to[c] = of_byte[from[c]];
 }
 
-/// Row-major to panels.
+/// Row-major to the layout of x.
 template <class T>
 void copy_rows(const T* values, std::span<const std::int64_t> rows, const std::array<float, 256>& of_byte,
                kernels::Matrix x) {
   const auto row_values = static_cast<std::ptrdiff_t>(x.columns);
-  const int whole = x.columns / kPanel, rest = x.columns % kPanel;
+  const int width = x.row_stride;  // of a panel, or of all columns
+  const int whole = x.columns / width, rest = x.columns % width;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (i + kRowsAhead < rows.size()) {
       fetch_ahead(values + rows[i + kRowsAhead] * row_values,
                   static_cast<std::size_t>(x.columns) * sizeof(T));
     }
     const T* from = values + rows[i] * row_values;
-    float* to = x.data + i * std::size_t{kPanel};
-    for (int p = 0; p < whole; ++p, from += kPanel, to += x.panel_stride) convert(from, kPanel, to, of_byte);
+    float* to = x.data + i * static_cast<std::size_t>(width);
+    for (int p = 0; p < whole; ++p, from += width, to += x.panel_stride) convert(from, width, to, of_byte);
     if (rest > 0) {
       convert(from, rest, to, of_byte);
-      std::fill(to + rest, to + kPanel, 0.0F);
+      std::fill(to + rest, to + width, 0.0F);
     }
   }
 }

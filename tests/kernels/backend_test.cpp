@@ -43,7 +43,7 @@ TEST(Backends, AnUnknownNameIsRefusedWithTheList) {
     make_backend("tpu");
     FAIL() << "accepted";
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "[backend] unknown backend 'tpu'; expected one of: cpu, reference");
+    EXPECT_STREQ(error.what(), "[backend] unknown backend 'tpu'; expected one of: cpu, cuda, reference");
   }
 }
 

@@ -267,6 +267,17 @@ def test_nothing_measured(lines: list[Json]) -> None:
     assert "1 of 1 cell FAILED its checks" in text and "no cell was measured" in text.lower()
 
 
+def test_emulated_cells_are_shown_without_times_and_claims(run_line: Json) -> None:
+    cells = [make_cell(n, 256, emulated=True, backend="cuda") for n in (1, 2)]
+    for cell in cells:
+        cell["measurement"].update(speedup=None, efficiency=None, base_key="")
+    html, _ = page_of([run_line, *cells])
+    assert html.count('<td class="n">emulated</td>') == 2 * 3
+    assert "checked, not timed" in html and "stand-ins that run on the host" in html
+    assert "they run on the host), so times say nothing" in html
+    assert draw_all(parse(as_bytes([run_line, *cells]), "r.jsonl")) == [[]]
+
+
 def test_all_good_says_good_and_answers_the_question_first(run_line: Json) -> None:
     _, page = page_of([run_line, make_cell(1, 256), make_cell(2, 256, 1.86)])
     assert ("div", {"class": "verdict "}) in page.tags

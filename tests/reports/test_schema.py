@@ -132,6 +132,14 @@ BENT: list[tuple[str, Json, tuple[Any, ...], Any]] = [
     ("hash in capitals", CELL, ("weight_hash",), "ABC"),
     ("error with a measurement", CELL, ("status",), "error"),
     ("oversubscribed with a claim", CELL, ("oversubscribed",), True),
+    ("exact in tf32", CELL, ("precision",), "tf32"),
+    ("cross-device ops", CELL, ("cross_device_ops",), "ring"),
+    ("emulated as a word", CELL, ("emulated",), "yes"),
+    ("emulated with a claim", CELL, ("emulated",), True),
+    ("kind of reason", CELL, ("reason_kind",), "bad_luck"),
+    ("good with a kind of reason", CELL, ("reason_kind",), "out_of_memory"),
+    ("GPUs as a word", RUN, ("environment", "cuda_devices"), "two"),
+    ("a GPU with a name only", RUN, ("environment", "cuda_devices"), [{"name": "cuda:0"}]),
     ("stop reason", CELL, ("measurement", "stop_reason"), "bored"),
     ("confidence 1", CELL, ("measurement", "confidence"), 1),
     ("confidence 0", CELL, ("measurement", "confidence"), 0),
@@ -154,6 +162,37 @@ def test_failed_needs_a_failed_check_and_a_reason(lines: list[Json]) -> None:
     failed = find(lines, 3, 256)
     both_refuse({**failed, "checks": [c for c in failed["checks"] if c["verdict"] != "failed"]})
     both_refuse({**failed, "reason": ""})
+
+
+GPU = {
+    "name": "cuda:0",
+    "model": "NVIDIA H200",
+    "uuid": "GPU-0",
+    "pci": "0000:3b:00.0",
+    "compute_capability": "9.0",
+    "memory_bytes": 150_000_000_000,
+    "emulated": False,
+}
+
+
+def test_what_gpus_add_may_be_there() -> None:
+    run = changed(RUN, ("environment", "cuda_devices"), lambda e, key: e.__setitem__(key, [GPU]))
+    cell = {
+        **CELL,
+        **{"backend": "cuda", "numerics": "fast", "precision": "bf16", "reduction": "bucketed"},
+        **{"cross_device_ops": "nccl", "emulated": False, "reason_kind": "other"},
+    }
+    for line in (run, cell):
+        assert [error.message for error in VALIDATOR.iter_errors(line)] == []
+    read = parse(as_bytes([run, cell]), "file")
+    assert read.runs[0].environment.cuda_devices[0].model == "NVIDIA H200"
+    assert (read.cells[0].precision, read.cells[0].emulated) == ("bf16", False)
+
+
+def test_records_without_what_gpus_add_are_read_as_before() -> None:
+    read = parse(as_bytes([RUN, CELL]), "file")
+    assert read.runs[0].environment.cuda_devices == ()
+    assert not read.cells[0].emulated and read.cells[0].cross_device_ops == "default"
 
 
 @pytest.mark.parametrize("field", ["speedup", "efficiency", "fma_peak_share"])

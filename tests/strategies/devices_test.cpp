@@ -1,3 +1,4 @@
+#include "kernels/device_list.h"
 #include "strategies/strategy.h"
 #include "tests/strategies/support/expect_throw.h"
 
@@ -36,10 +37,34 @@ TEST(Devices, MustDiffer) {
 }
 
 TEST(Devices, MustExist) {
-  for (const char* name : {"gpu:0", "cuda:0", "cpu", "cpu:", "cpu:-1", "cpu:x", "cpu:1x", ":0", ""}) {
+  for (const char* name : {"gpu:0", "cuda:x", "cpu", "cpu:", "cpu:-1", "cpu:x", "cpu:1x", ":0", ""}) {
     expect_throw<std::invalid_argument>([&] { OneDevice{std::string(name)}; },
                                         {"is no device", name, "reference:0"});
   }
+}
+
+TEST(Devices, AGpuThatIsNotThereIsRefusedWithWhatIs) {
+  const std::string name = "cuda:" + std::to_string(kernels::cuda_devices().devices.size());
+  expect_throw<std::invalid_argument>([&] { OneDevice{name}; }, {"there is no cuda:", "there is"});
+}
+
+TEST(Devices, OnTheHostComputeExactlyOnly) {
+  StrategyOptions options;
+  options.numerics = kernels::Numerics::kFast;
+  expect_throw<std::invalid_argument>([&] { Mirrored(device_names(2, "cpu"), options); },
+                                      {"cpu", "exact float32 only", "cuda"});
+  options = {};
+  options.precision = kernels::Precision::kBfloat16;
+  expect_throw<std::invalid_argument>([&] { Mirrored(device_names(2, "reference"), options); },
+                                      {"reference"});
+}
+
+TEST(Devices, AReducerThatDoesNotSuitIsRefused) {
+  StrategyOptions options;
+  options.parts.make_reducer = [] { return bucketed_reducer(); };
+  expect_throw<std::invalid_argument>([&] { Mirrored(device_names(2, "cpu"), options).make_reducer(); },
+                                      {"bucketed", "number of replicas", "fused"});
+  EXPECT_EQ(Mirrored(device_names(2, "cpu")).make_reducer()->name(), "fused");
 }
 
 TEST(Devices, MustBeOfOneBackend) {
@@ -62,7 +87,8 @@ TEST(Devices, CopiesAreTheSameStrategy) {
 TEST(Reducers, AreKnownByName) {
   EXPECT_EQ(make_reducer("fused")->name(), "fused");
   EXPECT_EQ(make_reducer("replicated")->name(), "replicated");
-  expect_throw<std::invalid_argument>([] { make_reducer("ring"); }, {"'ring'", "fused, replicated"});
+  expect_throw<std::invalid_argument>([] { make_reducer("ring"); },
+                                      {"'ring'", "fused, replicated, bucketed"});
 }
 
 }  // namespace

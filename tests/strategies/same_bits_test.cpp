@@ -138,10 +138,10 @@ TEST_P(SameBits, AreOtherBitsForAnotherSeed) {
   other.seed = 2;
   const auto data = data_of(GetParam(), 40);
   const Trajectory a = train(OneDevice(), GetParam().recipe, data, 8), b = train(OneDevice(), other, data, 8);
-  EXPECT_FALSE(same_bits(a.arenas.back(), b.arenas.back()));
+  EXPECT_FALSE(same_bits(a.weights.back(), b.weights.back()));
   EXPECT_FALSE(same_bits(a.predictions, b.predictions));
   EXPECT_FALSE(same_bits(a.losses[0], b.losses[0]));
-  EXPECT_FALSE(same_bits(a.arenas[0], a.arenas[1])) << "a step changes something";
+  EXPECT_FALSE(same_bits(a.weights[0], a.weights[1])) << "a step changes something";
 }
 
 TEST_P(SameBits, PaddingStaysZero) {

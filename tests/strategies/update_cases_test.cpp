@@ -62,14 +62,14 @@ FitOptions in_order(int batch, int epochs = 1) {
 TEST(Sgd, AddsTheGradientsOfAllReplicas) {
   Recipe recipe = offsets({0, 0});
   recipe.optimizer = [] { return sgd({.learning_rate = 0.1}); };
-  for (const char* reducer : {"fused", "replicated"}) {
+  for (const std::string& reducer : testing::exact_reducers()) {
     const auto model = build(Mirrored(2, with_scale(1, reducer)), recipe);
     model->fit(gradients(2, {1, 1, 2, 2}), in_order(2));
     for (int r = 0; r < 2; ++r) {
       expect_near(first_of(model->session(), r), -0.3F);
     }
   }
-  const auto one = build(OneDevice("cpu:0", with_scale(1)), recipe);
+  const auto one = build(OneDevice(with_scale(1)), recipe);
   one->fit(gradients(2, {1, 1}), in_order(1));
   expect_near(first(*one), -0.1F);
 }
@@ -128,7 +128,7 @@ TEST(MeanLoss, DoesNotGrowWithTheReplicas) {
 
 TEST(UserOptimizer, MayReplaceTheGradient) {
   for (const int n : kCounts) {
-    for (const char* reducer : {"fused", "replicated"}) {
+    for (const std::string& reducer : testing::exact_reducers()) {
       Recipe recipe;
       recipe.layers = [] { return testing::line(1, true, -1); };
       recipe.optimizer = [] { return std::make_shared<testing::ForcedOnes>(1); };
@@ -172,7 +172,7 @@ TEST(Accumulation, IsTheSumOfTheMicroBatchesOverTheirNumber) {
 
 TEST(WeightDecay, ComesOnceAStepAndSparesWhatIsExcluded) {
   for (const int n : kCounts) {
-    for (const char* reducer : {"fused", "replicated"}) {
+    for (const std::string& reducer : testing::exact_reducers()) {
       Recipe recipe;
       recipe.layers = [] {
         return std::vector<LayerPtr>{std::make_shared<Offset>(2.0F, true),

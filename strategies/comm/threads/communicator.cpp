@@ -128,4 +128,24 @@ void ThreadCommunicator::all_reduce_tree(std::span<const float* const> roots, co
   barrier("tree: everybody has read");
 }
 
+void ThreadCommunicator::reduce_scatter(std::span<const float> values, std::span<float> part) {
+  show({values.data(), values.size(), part.size()}, "reduce-scatter: start");
+  for (int r = 0; r < size(); ++r) {
+    const auto& theirs = group_.shown[static_cast<std::size_t>(r)];
+    if (theirs.count == values.size() && theirs.room * group_.shown.size() == values.size()) continue;
+    refuse("[reduce_scatter] rank " + std::to_string(r) + " has " + std::to_string(theirs.count) +
+           " values for parts of " + std::to_string(theirs.room) + "; rank " + std::to_string(rank_) +
+           " has " + std::to_string(values.size()) + " values, and " + std::to_string(size()) +
+           " parts must make up all of them");
+  }
+  std::vector<std::vector<float>> copies;
+  for (const auto& shown : group_.shown) {
+    const auto* p = static_cast<const float*>(shown.pointer) + static_cast<std::size_t>(rank_) * part.size();
+    copies.emplace_back(p, p + part.size());
+  }
+  tree_over_ranks(copies);
+  barrier("reduce-scatter: everybody has read");
+  std::copy(copies[0].begin(), copies[0].end(), part.begin());
+}
+
 }  // namespace mirrorscale::strategies

@@ -31,6 +31,7 @@ class ThreadCommunicator final : public Communicator {
   void all_gather(std::span<const float> mine, std::span<float> all) override;
   void all_reduce_tree(std::span<const float* const> roots, const TreePlan& plan,
                        std::span<float> sum) override;
+  void reduce_scatter(std::span<const float> values, std::span<float> part) override;
 
  private:
   void show(const ThreadGroup::Shown& mine, const char* what);

@@ -46,6 +46,57 @@ TEST(Json, RoundTripKeepsEveryBit) {
   }
 }
 
+// Records that were written before these fields were there stay as they are, byte for byte.
+TEST(Json, WhatGpusAddIsLeftOutWhereThereAreNone) {
+  for (const char* field : {"cuda_devices", "cross_device_ops", "emulated", "reason_kind"}) {
+    EXPECT_EQ((to_json_line(sample_run()) + to_json_line(failed_cell())).find(field), std::string::npos)
+        << field;
+  }
+}
+
+TEST(Json, RoundTripOfGpus) {
+  RunRecord run = sample_run();
+  run.environment.cuda_devices = {{"cuda:0", "NVIDIA H200", "GPU-0", "0000:3b:00.0", "9.0", 1 << 30, false},
+                                  {"cuda:1", "Emulated", "", "", "9.0", 1 << 20, true}};
+  EXPECT_EQ(std::get<RunRecord>(from_json_line(to_json_line(run), "here")), run);
+  CellRecord cell = sample_cell();
+  cell.backend = "cuda";
+  cell.numerics = "fast";
+  cell.precision = "tf32";
+  cell.reduction = "bucketed";
+  cell.cross_device_ops = "hierarchical_copy";
+  EXPECT_EQ(std::get<CellRecord>(from_json_line(to_json_line(cell), "here")), cell);
+  cell.emulated = true;
+  cell.measurement->speedup.reset();
+  cell.measurement->efficiency.reset();
+  EXPECT_EQ(std::get<CellRecord>(from_json_line(to_json_line(cell), "here")), cell);
+  cell.measurement.reset();
+  cell.status = CellStatus::kError;
+  cell.reason = "cuda:0 is out of memory";
+  for (const ReasonKind kind : {ReasonKind::kOutOfMemory, ReasonKind::kDeviceFailed}) {
+    cell.reason_kind = kind;
+    EXPECT_EQ(std::get<CellRecord>(from_json_line(to_json_line(cell), "here")), cell);
+  }
+}
+
+TEST(Json, RefusesWhatGpusMayNotSay) {
+  CellRecord cell = sample_cell();
+  cell.emulated = true;  // with a speed-up
+  EXPECT_NE(write_refusal(cell).find("no scaling claim"), std::string::npos);
+  cell = sample_cell();
+  cell.precision = "bf16";  // in exact numerics
+  EXPECT_NE(write_refusal(cell).find("precision"), std::string::npos);
+  cell = sample_cell();
+  cell.cross_device_ops = "ring";
+  EXPECT_NE(write_refusal(cell).find("cross_device_ops"), std::string::npos);
+  cell = sample_cell();
+  cell.reason_kind = ReasonKind::kOutOfMemory;  // with status ok
+  EXPECT_NE(write_refusal(cell).find("reason_kind"), std::string::npos);
+  RunRecord run = sample_run();
+  run.environment.cuda_devices.resize(1);
+  EXPECT_NE(write_refusal(run).find("cuda_devices"), std::string::npos);
+}
+
 TEST(Json, ALineBeginsWithSchemaAndKindAndIsOneLine) {
   CellRecord cell = failed_cell();
   cell.reason = "two\nlines \"quoted\" and \xff";  // not UTF-8

@@ -1,5 +1,7 @@
 """`mirrorscale list` names everything that other commands take."""
 
+import re
+
 from command_line import cpu_targets, good
 
 
@@ -24,6 +26,10 @@ def test_names_everything():
         "model-averaging",
     }
     assert names >= {"reference", "sgd", "momentum", "nesterov", "adam", "adamw", "mse", "mae"}
+
+
+def test_says_whether_there_are_gpus():
+    assert re.search(r"^cuda(, cuda:0)? +\S", good("list"), re.MULTILINE)
 
 
 def test_the_chosen_instruction_set_is_marked():

@@ -68,6 +68,33 @@ TEST(Plan, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW(groups_of(plan), std::invalid_argument);
 }
 
+TEST(Plan, RefusesSettingsThatContradictEachOtherAndDevicesThatAreNotThere) {
+  SweepPlan plan = small_plan();
+  plan.global_batches = {64};
+  plan.numerics = "fast";
+  EXPECT_THROW(groups_of(plan), std::invalid_argument);
+  plan.backend = "cuda";
+  plan.devices = {1, 1'000'000};
+  EXPECT_THROW(groups_of(plan), std::runtime_error);
+}
+
+// A file that an earlier build began goes on: the plan in it is what it was.
+TEST(Plan, OfTheHostIsRecordedAsItWas) {
+  SweepPlan plan = small_plan();
+  plan.global_batches = {64};
+  std::string names;
+  for (const auto& [name, value] : to_record(plan).settings) names += name + " ";
+  EXPECT_EQ(names, "data backend reduction budget_s relative_half_width fewest_slices most_slices slice_s ");
+  EXPECT_EQ(std::get<std::string>(to_record(plan).settings[2].second), "fused");
+  plan.backend = "cuda";
+  plan.precision = "tf32";
+  const auto settings = to_record(plan).settings;
+  ASSERT_EQ(settings.size(), 11U);
+  EXPECT_EQ(std::get<std::string>(settings[2].second), "bucketed");
+  EXPECT_EQ(std::get<std::string>(settings[8].second), "fast");
+  EXPECT_EQ(std::get<std::string>(settings[9].second), "tf32");
+}
+
 class PlanFile : public testing::Test {
  protected:
   void SetUp() override {
@@ -105,6 +132,19 @@ TEST_F(PlanFile, SetsAxesAndSettings) {
   EXPECT_EQ(plan.reduction, "replicated");
 }
 
+TEST_F(PlanFile, SetsTheDevicesSettings) {
+  const SweepPlan plan = read(
+      "[settings]\nbackend = \"cuda\"\nnumerics = \"fast\"\nprecision = \"bfloat16\"\nhalf_width = 0.02\n"
+      "cross_device_ops = \"nccl\"\nwait_limit_s = 5\n");
+  EXPECT_EQ(plan.backend, "cuda");
+  EXPECT_EQ(plan.numerics, "fast");
+  EXPECT_EQ(plan.precision, "bfloat16");
+  EXPECT_EQ(plan.cross_device_ops, "nccl");
+  EXPECT_EQ(plan.wait_limit_s, 5);
+  EXPECT_EQ(plan.stopping.relative_half_width, 0.02);
+  EXPECT_EQ(read("[settings]\nprecision = 0.03\n").stopping.relative_half_width, 0.03);
+}
+
 TEST_F(PlanFile, NamesLineAndKeyOfWhatIsWrong) {
   EXPECT_NE(error_of("[axes]\ndevices = 1\ngadgets = 2\n").find(":3: 'gadgets'"), std::string::npos);
   EXPECT_NE(error_of("[axes]\ndevices = 1.5\n").find(":2: 'devices'"), std::string::npos);
@@ -134,6 +174,33 @@ TEST(Table, MarksOversubscribedAndFailedCells) {
   const std::string text = cell_table(cells).to_text();
   EXPECT_NE(text.find("4*"), std::string::npos);
   EXPECT_NE(text.find("FAIL ONE,REF"), std::string::npos);
+}
+
+TEST(Table, SaysEmulatedInsteadOfTimes) {
+  harness::CellRecord cell;
+  cell.replicas = 2;
+  cell.status = harness::CellStatus::kOk;
+  cell.measurement.emplace().step_p50_s = 0.123;
+  cell.measurement->samples_per_s = {4567, 4567, 4567};
+  EXPECT_NE(cell_table(std::vector{cell}).to_text().find("4567"), std::string::npos);
+  cell.emulated = true;
+  const std::string text = cell_table(std::vector{cell}).to_text();
+  EXPECT_NE(text.find("emulated"), std::string::npos) << text;
+  EXPECT_EQ(text.find("4567"), std::string::npos) << text;
+  EXPECT_EQ(text.find("123"), std::string::npos) << text;
+}
+
+TEST(Table, NamesTheTrouble) {
+  harness::CellRecord cell;
+  cell.status = harness::CellStatus::kSkipped;
+  cell.reason_kind = harness::ReasonKind::kOutOfMemory;
+  EXPECT_EQ(check_mark(cell), "SKIPPED");
+  cell.status = harness::CellStatus::kError;
+  EXPECT_EQ(check_mark(cell), "OUT OF MEMORY");
+  cell.reason_kind = harness::ReasonKind::kDeviceFailed;
+  EXPECT_EQ(check_mark(cell), "DEVICE FAILED");
+  cell.reason_kind = harness::ReasonKind::kOther;
+  EXPECT_EQ(check_mark(cell), "ERROR");
 }
 
 }  // namespace

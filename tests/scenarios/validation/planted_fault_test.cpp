@@ -4,6 +4,7 @@
 #include "scenarios/workloads/workload.h"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
@@ -164,6 +165,74 @@ TEST(PlantedFault, AMetricThatIsNotPooledIsSeen) {
   EXPECT_EQ(check_metrics(cell, observed.run, *rows.test).outcome, harness::Outcome::kPassed);
   observed.run.evaluation["accuracy"] /= 2;
   EXPECT_EQ(check_metrics(cell, observed.run, *rows.test).outcome, harness::Outcome::kFailed);
+}
+
+/// A step of `size` bounds in one weight.
+ShortRun moved(ShortRun run, const Yardsticks::Oracle& oracle, double size) {
+  run.weights[0].values[3] += static_cast<float>(size * oracle.weight_bounds[0][3]);
+  return run;
+}
+
+TEST(FastNumerics, ADifferenceIsHeldToTheBoundsOfBothRuns) {
+  const CellSpec cell = small_cell(2);
+  Yardsticks yardsticks(load_data(cell.data, cell.seed));
+  const ShortRun& run = yardsticks.one_device(cell);
+  const Yardsticks::Oracle& oracle = yardsticks.oracle(cell);
+  const harness::Verdict same = check_one_within(oracle, run, run);
+  EXPECT_EQ(same.outcome, harness::Outcome::kPassed);
+  EXPECT_NE(same.evidence.find("bound"), std::string::npos) << same.evidence;
+  EXPECT_EQ(check_one_within(oracle, run, moved(run, oracle, 1.5)).outcome, harness::Outcome::kPassed);
+  const harness::Verdict far = check_one_within(oracle, run, moved(run, oracle, 2.5));
+  EXPECT_EQ(far.outcome, harness::Outcome::kFailed);
+  EXPECT_EQ(far.invariant, "ONE");
+  // A yardstick that is wrong itself says nothing.
+  EXPECT_EQ(check_one_within(oracle, moved(run, oracle, 5), run).outcome, harness::Outcome::kSkipped);
+  Yardsticks::Oracle none;
+  none.why_not = "no such layer";
+  EXPECT_EQ(check_one_within(none, run, run).outcome, harness::Outcome::kSkipped);
+}
+
+TEST(FastNumerics, CoarserFactorsHaveWiderBounds) {
+  CellSpec cell = small_cell(1);
+  Yardsticks yardsticks(load_data(cell.data, cell.seed));
+  cell.backend = "cuda";  // for the oracle alone: nothing runs there
+  cell.numerics = "fast";
+  double before = 0;
+  for (const char* precision : {"float32", "tf32", "bfloat16"}) {
+    cell.precision = precision;
+    const Yardsticks::Oracle& oracle = yardsticks.oracle(cell);
+    ASSERT_EQ(oracle.why_not, "");
+    EXPECT_GT(oracle.weight_bounds[0][3], 2 * before) << precision;
+    before = oracle.weight_bounds[0][3];
+  }
+}
+
+TEST(FastNumerics, PredictionsAreHeldToTheOracle) {
+  CellSpec cell = small_cell(2);
+  Yardsticks yardsticks(load_data(cell.data, cell.seed));
+  ShortRun run = yardsticks.one_device(cell);
+  const auto rows = static_cast<std::int64_t>(run.predictions.rows);
+  const Yardsticks::Predicted expected = yardsticks.predictions(cell, run.weights);
+  EXPECT_EQ(check_predictions_within(expected, run, rows).outcome, harness::Outcome::kPassed);
+  auto& values = run.predictions.values;
+  std::swap_ranges(values.begin(), values.begin() + run.predictions.columns,
+                   values.begin() + run.predictions.columns);
+  EXPECT_EQ(check_predictions_within(expected, run, rows).outcome, harness::Outcome::kFailed);
+}
+
+TEST(OtherBackend, OneBitIsEnough) {
+  const CellSpec cell = small_cell(2);
+  Yardsticks yardsticks(load_data(cell.data, cell.seed));
+  const ShortRun& run = yardsticks.one_device(cell);
+  EXPECT_EQ(check_other_backend(run, run).outcome, harness::Outcome::kPassed);
+  ShortRun other = run;
+  other.losses[1] = std::nextafter(other.losses[1], 0.0);
+  const harness::Verdict verdict = check_other_backend(run, other);
+  EXPECT_EQ(verdict.outcome, harness::Outcome::kFailed);
+  EXPECT_EQ(verdict.invariant, "XBK");
+  other = run;
+  other.weight_hash = "0123456789abcdef";
+  EXPECT_NE(check_other_backend(run, other).evidence.find("0123456789abcdef"), std::string::npos);
 }
 
 }  // namespace

@@ -73,17 +73,21 @@ TEST(ParameterLayout, ElementsLieWhereTheMatrixLooks) {
   EXPECT_EQ(layout.pack(arena)[2].values, rising);
 }
 
-TEST(ParameterLayout, ClearPaddingSparesTheElements) {
-  for (const auto& [rows, columns] :
-       {std::pair(3, 5), std::pair(16, 16), std::pair(17, 33), std::pair(32, 1)}) {
-    ParameterLayout layout;
-    layout.add(spec("w", rows, columns));
-    std::vector<float> arena(layout.size(), 1.0F);
-    clear_padding(layout.matrix(0, arena.data()));
-    EXPECT_EQ(layout.pack(arena)[0].values, std::vector<float>(layout.count(), 1.0F));
-    EXPECT_EQ(std::accumulate(arena.begin(), arena.end(), 0.0F), static_cast<float>(layout.count()))
-        << rows << " x " << columns;
+TEST(ParameterLayout, RowAfterRowToo) {
+  const ParameterLayout layout = odd_layout();
+  std::vector<float> arena(layout.size());
+  const kernels::Matrix c = layout.matrix(2, arena.data(), kernels::Layout::kRows);
+  EXPECT_EQ(c.row_stride, 48);
+  for (int r = 0; r < 17; ++r) {
+    for (int k = 0; k < 33; ++k) c.at(r, k) = static_cast<float>(r * 33 + k);
   }
+  EXPECT_EQ(arena[layout[2].offset + 2 * 48 + 32], 2 * 33 + 32);
+  std::vector<float> rising(17 * 33);
+  std::iota(rising.begin(), rising.end(), 0.0F);
+  EXPECT_EQ(layout.pack(arena, kernels::Layout::kRows)[2].values, rising);
+  std::vector<float> again(layout.size());
+  layout.unpack(layout.pack(arena, kernels::Layout::kRows), again, kernels::Layout::kRows);
+  EXPECT_EQ(again, arena);
 }
 
 TEST(ParameterLayout, RefusesANameTwiceAndSizesBelowOne) {

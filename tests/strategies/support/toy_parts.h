@@ -41,6 +41,21 @@ class ConstantScale final : public LossNormaliser {
   const float scale_;
 };
 
+/// What a device holds, where the host can work on it.
+class HostCopy {
+ public:
+  HostCopy(kernels::Backend& backend, const float* data, std::size_t count)
+      : backend_(backend), copy_(count) {
+    backend.download(data, count, copy_.data());
+  }
+  float* data() { return copy_.data(); }
+  void write_back(float* to) const { backend_.upload(copy_.data(), copy_.size(), to); }
+
+ private:
+  kernels::Backend& backend_;
+  std::vector<float> copy_;
+};
+
 /// y = x + v, with an initial v of any constant and no part in weight decay unless `decayed`.
 class Offset final : public Layer {
  public:
@@ -59,11 +74,16 @@ class Offset final : public Layer {
   double forward_flops() const override { return 0; }
   double backward_flops(bool) const override { return 0; }
   void forward(const ForwardPass& pass) const override {
-    for (int r = 0; r < pass.x.rows; ++r) {
-      for (int c = 0; c < pass.x.columns; ++c) {
-        pass.y.at(r, c) = pass.x.at(r, c) + pass.weights[offset_ + static_cast<std::size_t>(c)];
-      }
+    HostCopy x(pass.backend, pass.x.data, extent(pass.x));
+    HostCopy v(pass.backend, pass.weights + offset_, static_cast<std::size_t>(pass.x.columns));
+    HostCopy y(pass.backend, pass.y.data, extent(pass.y));
+    const kernels::ConstMatrix from{x.data(), pass.x.rows, pass.x.columns, pass.x.panel_stride,
+                                    pass.x.row_stride};
+    const kernels::Matrix to{y.data(), pass.y.rows, pass.y.columns, pass.y.panel_stride, pass.y.row_stride};
+    for (int r = 0; r < from.rows; ++r) {
+      for (int c = 0; c < from.columns; ++c) to.at(r, c) = from.at(r, c) + v.data()[c];
     }
+    y.write_back(pass.y.data);
   }
   void backward(const BackwardPass& pass, const ParameterLayout&, std::size_t) const override {
     if (pass.dx) pass.backend.activate_backward(pass.input_function, pass.input_saved, pass.dz, pass.dx);
@@ -74,6 +94,11 @@ class Offset final : public Layer {
   }
 
  private:
+  /// Floats from the first to past the last element.
+  static std::size_t extent(kernels::ConstMatrix m) {
+    return kernels::element(m.rows - 1, m.columns - 1, m.panel_stride, m.row_stride) + 1;
+  }
+
   const float initial_;
   const bool decayed_;
   int number_ = -1;
@@ -86,14 +111,22 @@ class ForcedOnes final : public Optimizer {
   explicit ForcedOnes(double rate) : Optimizer(constant_rate(rate)) {}
   std::string name() const override { return "forced_ones"; }
   std::vector<std::string> slots() const override { return {}; }
-  void update(kernels::Backend&, const StepValues& values, const UpdateRange& range) const override {
+  void update(kernels::Backend& backend, const StepValues& values, const UpdateRange& range) const override {
+    HostCopy gradient(backend, range.gradient, range.count), weights(backend, range.weights, range.count);
     for (std::size_t i = 0; i < range.count; ++i) {
-      if (range.gradient[i] != 0) range.weights[i] -= static_cast<float>(values.rate);
+      if (gradient.data()[i] != 0) weights.data()[i] -= static_cast<float>(values.rate);
     }
+    weights.write_back(range.weights);
   }
 };
 
-inline StrategyOptions with_scale(float scale, const std::string& reducer = "fused") {
+/// The reducers that give the same bits on the default devices.
+inline std::vector<std::string> exact_reducers() {
+  if (device_names(1).front() == "cuda:0") return {"replicated"};
+  return {"fused", "replicated"};
+}
+
+inline StrategyOptions with_scale(float scale, const std::string& reducer = exact_reducers().front()) {
   StrategyOptions options;
   options.parts.normaliser = std::make_shared<ConstantScale>(scale);
   options.parts.make_reducer = [reducer] { return make_reducer(reducer); };

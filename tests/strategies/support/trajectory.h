@@ -12,8 +12,8 @@ namespace mirrorscale::strategies::testing {
 
 /// All that a short training may be compared by.
 struct Trajectory {
-  std::vector<Pooled> losses;              // of each step
-  std::vector<std::vector<float>> arenas;  // weights after each step, padding included
+  std::vector<Pooled> losses;                    // of each step
+  std::vector<std::vector<NamedArray>> weights;  // after each step
   std::vector<NamedArray> slots;
   Pooled evaluation;
   std::vector<float> predictions;
@@ -32,7 +32,7 @@ inline Trajectory train(const Strategy& strategy, const Recipe& recipe, const Da
     for (std::int64_t i = 0; i < batches; ++i) {
       result.losses.push_back(session.train(order, i, 1));
       const auto arena = session.arena(0);
-      result.arenas.emplace_back(arena.begin(), arena.end());
+      result.weights.push_back(session.weights());
       for (int r = 1; r < strategy.replicas(); ++r) {
         EXPECT_TRUE(same_bits(session.arena(r), arena))
             << "replica " << r << " after step " << session.steps();
@@ -51,7 +51,7 @@ inline ::testing::AssertionResult same_bits(const Trajectory& a, const Trajector
   if (a.losses.size() != b.losses.size()) return ::testing::AssertionFailure() << "numbers of steps differ";
   for (std::size_t s = 0; s < a.losses.size(); ++s) {
     if (auto same = same_bits(a.losses[s], b.losses[s]); !same) return same << " of step " << s;
-    if (auto same = same_bits(a.arenas[s], b.arenas[s]); !same)
+    if (auto same = same_bits(a.weights[s], b.weights[s]); !same)
       return same << " (weights after step " << s << ")";
   }
   if (auto same = same_bits(a.slots, b.slots); !same) return same << " (slots)";

@@ -1,0 +1,321 @@
+#include "kernels/cuda/blas.h"
+#include "kernels/cuda/clock.h"
+#include "kernels/cuda/devices.h"
+#include "kernels/cuda/graph.h"
+#include "kernels/cuda/input_queue.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/queue.h"
+#include "kernels/cuda/staging.h"
+#include "kernels/cuda_backend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace mirrorscale::kernels {
+namespace cuda {
+namespace {
+
+const char* name_of(Precision precision) {
+  switch (precision) {
+    case Precision::kFloat32:
+      return "float32";
+    case Precision::kTensorFloat32:
+      return "tensorfloat32";
+    case Precision::kBfloat16:
+      return "bfloat16";
+    case Precision::kFloat16:
+      return "float16";
+  }
+  return "?";
+}
+
+/// Ops of this backend work on whole rows.
+template <class M>
+void require_rows(const M& m) {
+  if (m.data != nullptr && m.row_stride != padded(m.columns)) {
+    throw std::logic_error("[cuda] a matrix of " + std::to_string(m.columns) +
+                           " columns has a row stride of " + std::to_string(m.row_stride) +
+                           "; this backend works on Layout::kRows");
+  }
+}
+template <class... M>
+void require_all_rows(const M&... matrices) {
+  (require_rows(matrices), ...);
+}
+
+/// One device and one stream.
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(const DeviceInfo& device, int ordinal, Numerics numerics, Precision precision)
+      : ordinal_(ordinal),
+        multiprocessors_(std::max(1, device.multiprocessors)),
+        info_{.name = "cuda",
+              .target = device.model,
+              .lanes = 32,
+              .numerics = numerics == Numerics::kExact ? "exact" : "fast",
+              .precision = name_of(precision),
+              .layout = Layout::kRows,
+              .on_host = false,
+              .update_chunk = std::size_t{1} << 62,
+              .emulated = device.emulated},
+        memory_(std::make_shared<DeviceMemory>(device.name)),
+        own_memory_(std::make_shared<DeviceMemory>(device.name)) {
+    enter();
+    stream_ = make_stream();
+    clock_.emplace(stream_.get());
+    staging_.emplace(stream_.get());
+    scalars_ = own_memory_->allocate(kScalars);
+    if (numerics == Numerics::kFast) blas_.emplace(stream_.get(), precision, own_memory_);
+  }
+  ~CudaBackend() override { report(cudaSetDevice(ordinal_)); }
+
+  const BackendInfo& info() const override { return info_; }
+  Queue queue() const { return {ordinal_, stream_.get()}; }
+
+  Buffer make_buffer(std::size_t count) override {
+    enter();
+    Buffer buffer = memory_->allocate(count);
+    clear(buffer.get(), count);
+    synchronize();  // other streams may be the first to use it
+    return buffer;
+  }
+  std::size_t used_bytes() const override { return memory_->used_bytes(); }
+  void upload(const float* host, std::size_t count, float* device) override {
+    enter();
+    staging_->upload(host, count, device);
+  }
+  void download(const float* device, std::size_t count, float* host) override {
+    enter();
+    staging_->download(device, count, host);
+  }
+  void copy(const float* from, std::size_t count, float* to) override {
+    enter();
+    if (count == 0) return;
+    check(cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToDevice, stream_.get()),
+          "copy on the device");
+  }
+  void clear(float* data, std::size_t count) override {
+    enter();
+    if (count == 0) return;
+    check(cudaMemsetAsync(data, 0, count * sizeof(float), stream_.get()), "clear device memory");
+  }
+  void synchronize() override {
+    enter();
+    check(cudaStreamSynchronize(stream_.get()), "wait for the device");
+  }
+  std::unique_ptr<RecordedOps> record(const std::function<void()>& body) override {
+    enter();
+    return record_graph(stream_.get(), body);
+  }
+  std::unique_ptr<InputQueue> make_input_queue(std::size_t count) override {
+    enter();
+    return std::make_unique<CudaInputQueue>(ordinal_, stream_.get(), *own_memory_, count);
+  }
+  void mark(int number) override {
+    enter();
+    clock_->mark(number, stream_.get());
+  }
+  double marked_s(int number) override {
+    enter();
+    return clock_->marked_s(number);
+  }
+
+  void linear(ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y) override {
+    begin(x, w, y);
+    if (!blas_) return check(launch_linear(stream_.get(), tile(y), x, w, b, f, y), "start linear");
+    const bool fused = f == Activation::kLinear || f == Activation::kRelu;
+    blas_->multiply(x, w, b, f == Activation::kRelu, y);
+    if (!fused) check(launch_activate(stream_.get(), f, y, y), "start the activation of linear");
+  }
+  void linear_backward_input(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMatrix saved,
+                             Matrix dx) override {
+    begin(dy, wt, dx);
+    if (f != Activation::kLinear) require_rows(saved);
+    if (!blas_) {
+      return check(launch_linear_backward_input(stream_.get(), tile(dx), dy, wt, f, saved, dx),
+                   "start linear_backward_input");
+    }
+    blas_->multiply(dy, wt, nullptr, false, dx);
+    if (f != Activation::kLinear) {
+      check(launch_activate_backward(stream_.get(), f, saved, dx, dx),
+            "start the derivative of an input gradient");
+    }
+  }
+  void linear_backward_weights(ConstMatrix x, ConstMatrix dy, int shard_rows, Matrix dw) override {
+    begin(x, dy, dw);
+    if (!blas_) {
+      return check(launch_linear_backward_weights(stream_.get(), tile(dw), x, dy, shard_rows, dw),
+                   "start linear_backward_weights");
+    }
+    if (x.rows == 0) return clear(dw.data, weight_size(dw.rows, dw.columns));
+    blas_->multiply_transposed(x, dy, dw);
+    check(launch_clear_padding(stream_.get(), dw), "clear the padding of a weight gradient");
+  }
+  void sum_rows(ConstMatrix x, int shard_rows, float* sums) override {
+    begin(x);
+    check(launch_sum_rows(stream_.get(), x, shard_rows, sums), "start sum_rows");
+  }
+  void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) override {
+    begin(w, wt);
+    check(launch_transpose(stream_.get(), w, wt, first_block, blocks), "start transpose");
+  }
+  void activate(Activation f, ConstMatrix z, Matrix y) override {
+    begin(z, y);
+    check(launch_activate(stream_.get(), f, z, y), "start activate");
+  }
+  void activate_backward(Activation f, ConstMatrix saved, ConstMatrix dy, Matrix dz) override {
+    begin(dy, dz);
+    if (f != Activation::kLinear) require_rows(saved);
+    check(launch_activate_backward(stream_.get(), f, saved, dy, dz), "start activate_backward");
+  }
+  void softmax(ConstMatrix z, Matrix p) override {
+    begin(z, p);
+    check(launch_softmax(stream_.get(), z, p), "start softmax");
+  }
+  void softmax_backward(ConstMatrix p, ConstMatrix dy, Matrix dz) override {
+    begin(p, dy, dz);
+    check(launch_softmax_backward(stream_.get(), p, dy, dz), "start softmax_backward");
+  }
+
+  void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,
+                             Column loss) override {
+    begin(logits, gradient);
+    check(launch_softmax_cross_entropy(stream_.get(), logits, labels, weights, gradient, loss),
+          "start softmax_cross_entropy");
+  }
+  void sparse_cross_entropy(ConstMatrix probabilities, const int* labels, const float* weights,
+                            Matrix gradient, Column loss) override {
+    begin(probabilities, gradient);
+    check(launch_sparse_cross_entropy(stream_.get(), probabilities, labels, weights, gradient, loss),
+          "start sparse_cross_entropy");
+  }
+  void mean_squared_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
+                          Column loss) override {
+    mean_loss(MeanLoss::kSquared, prediction, target, weights, gradient, loss);
+  }
+  void mean_absolute_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
+                           Column loss) override {
+    mean_loss(MeanLoss::kAbsolute, prediction, target, weights, gradient, loss);
+  }
+  void binary_cross_entropy_from_logits(ConstMatrix logits, ConstMatrix target, const float* weights,
+                                        Matrix gradient, Column loss) override {
+    mean_loss(MeanLoss::kBinaryFromLogits, logits, target, weights, gradient, loss);
+  }
+  void binary_cross_entropy(ConstMatrix probabilities, ConstMatrix target, const float* weights,
+                            Matrix gradient, Column loss) override {
+    mean_loss(MeanLoss::kBinary, probabilities, target, weights, gradient, loss);
+  }
+  void row_weights(const float* weights, int rows, Column out) override {
+    enter();
+    check(launch_row_weights(stream_.get(), weights, rows, out), "start row_weights");
+  }
+  void sparse_hits(ConstMatrix scores, const int* labels, const float* weights, Column hits) override {
+    begin(scores);
+    check(launch_sparse_hits(stream_.get(), scores, labels, weights, hits), "start sparse_hits");
+  }
+  void binary_hits(ConstMatrix prediction, ConstMatrix target, float threshold, const float* weights,
+                   Column hits) override {
+    begin(prediction, target);
+    check(launch_binary_hits(stream_.get(), prediction, target, threshold, weights, hits),
+          "start binary_hits");
+  }
+
+  void add(std::size_t count, const float* a, const float* b, float* sum) override {
+    enter();
+    check(launch_add(stream_.get(), count, a, b, sum), "start add");
+  }
+  void sgd(std::size_t count, const Sgd& step, const float* gradient, float* w, float* m) override {
+    enter();
+    check(launch_sgd(stream_.get(), count, step, gradient, w, m), "start sgd");
+  }
+  void adam(std::size_t count, const Adam& step, const float* gradient, float* w, float* m,
+            float* v) override {
+    enter();
+    check(launch_adam(stream_.get(), count, step, gradient, w, m, v), "start adam");
+  }
+  float sum_of_squares(std::size_t count, const float* w) override {
+    return arena_sum(Norm::kSquares, count, w);
+  }
+  float sum_of_magnitudes(std::size_t count, const float* w) override {
+    return arena_sum(Norm::kMagnitudes, count, w);
+  }
+
+  double run_fma_peak(double flops) override {
+    enter();
+    constexpr double kOfRound = 2.0 * kPeakThreads * kPeakChains;  // operations of one block
+    constexpr double kFewestRounds = 100, kMostRounds = 1e9;
+    const double fit = std::floor(flops / (kOfRound * kFewestRounds));
+    const double blocks = std::clamp(fit, 1.0, 16.0 * multiprocessors_);
+    const double rounds = std::clamp(std::ceil(flops / (kOfRound * blocks)), 1.0, kMostRounds);
+    check(launch_fma_peak(stream_.get(), static_cast<int>(blocks) * kPeakThreads, static_cast<int>(rounds),
+                          scalars_.get()),
+          "start run_fma_peak");
+    return kOfRound * blocks * rounds;
+  }
+
+ private:
+  static constexpr std::size_t kScalars =
+      2 * kPartialSums;  // a result, and partial sums from kPartialSums on
+
+  /// Calls of this thread go to this device from now on.
+  void enter() const { check(cudaSetDevice(ordinal_), "choose a device"); }
+  template <class... M>
+  void begin(const M&... matrices) const {
+    require_all_rows(matrices...);
+    enter();
+  }
+  Tile tile(Matrix out) const { return tile_for(out.rows, out.columns, multiprocessors_); }
+
+  void mean_loss(MeanLoss which, ConstMatrix prediction, ConstMatrix target, const float* weights,
+                 Matrix gradient, Column loss) {
+    begin(prediction, target, gradient);
+    check(launch_mean_loss(stream_.get(), which, prediction, target, weights, gradient, loss),
+          "start a mean loss");
+  }
+  float arena_sum(Norm norm, std::size_t count, const float* w) {
+    enter();
+    float* sum = scalars_.get();
+    check(blas_ ? launch_fast_arena_sum(stream_.get(), norm, count, w, sum + kPartialSums, sum)
+                : launch_arena_sum(stream_.get(), norm, count, w, sum),
+          "start a sum over an arena");
+    float result = 0;
+    staging_->download(sum, 1, &result);
+    return result;
+  }
+
+  int ordinal_, multiprocessors_;
+  BackendInfo info_;
+  std::shared_ptr<DeviceMemory> memory_, own_memory_;  // what make_buffer gives, and all else
+  Stream stream_;
+  std::optional<DeviceClock> clock_;
+  std::optional<Staging> staging_;
+  Buffer scalars_;
+  std::optional<BlasProducts> blas_;  // in kFast
+};
+
+}  // namespace
+
+Queue queue_of(Backend& backend) {
+  auto* cuda = dynamic_cast<CudaBackend*>(&backend);
+  if (cuda == nullptr)
+    throw std::logic_error("[cuda] the backend '" + backend.info().name + "' is not a CUDA one");
+  return cuda->queue();
+}
+
+}  // namespace cuda
+
+std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options) {
+  const Numerics numerics = options.numerics.value_or(Numerics::kFast);
+  if (numerics == Numerics::kExact && options.precision != Precision::kFloat32) {
+    throw std::invalid_argument(std::string("[backend] exact numerics are float32; ") +
+                                cuda::name_of(options.precision) + " needs fast ones");
+  }
+  const DeviceInfo device = cuda::require_device(options.ordinal);
+  return std::make_unique<cuda::CudaBackend>(device, options.ordinal, numerics, options.precision);
+}
+
+}  // namespace mirrorscale::kernels

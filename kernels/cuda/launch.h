@@ -1,0 +1,81 @@
+#pragma once
+#include "kernels/activation.h"
+#include "kernels/matrix.h"
+#include "kernels/update.h"
+
+#include <cstddef>
+#include <cuda_runtime_api.h>
+
+/// What the .cu files offer to host code: each function enqueues on `stream` and returns what the runtime
+/// said. Ops are those of kernels/backend.h, on matrices in rows (Layout::kRows), in the bits of
+/// docs/exact.md unless said otherwise. Nothing here waits, allocates or throws.
+namespace mirrorscale::kernels::cuda {
+
+/// How many outputs a block of threads makes: large tiles read memory less often, small ones keep more
+/// multiprocessors busy. Changes no bit.
+enum class Tile { kSmall, kMedium, kLarge };
+/// The largest that gives each multiprocessor a tile.
+Tile tile_for(int rows, int columns, int multiprocessors);
+
+// product_forward.cu, product_backward.cu, gradient.cu
+cudaError_t launch_linear(cudaStream_t stream, Tile tile, ConstMatrix x, ConstMatrix w, const float* b,
+                          Activation f, Matrix y);
+cudaError_t launch_linear_backward_input(cudaStream_t stream, Tile tile, ConstMatrix dy, ConstMatrix wt,
+                                         Activation f, ConstMatrix saved, Matrix dx);
+/// kLarge is as kMedium.
+cudaError_t launch_linear_backward_weights(cudaStream_t stream, Tile tile, ConstMatrix x, ConstMatrix dy,
+                                           int shard_rows, Matrix dw);
+/// dw's elements that no row and column have become +0.
+cudaError_t launch_clear_padding(cudaStream_t stream, Matrix dw);
+
+// sums.cu
+cudaError_t launch_sum_rows(cudaStream_t stream, ConstMatrix x, int shard_rows, float* sums);
+enum class Norm { kSquares, kMagnitudes };
+/// One sum on the device.
+cudaError_t launch_arena_sum(cudaStream_t stream, Norm norm, std::size_t count, const float* w, float* sum);
+/// The same in another fixed order, by many blocks: not the exact bits. `partial`: kPartialSums floats.
+inline constexpr int kPartialSums = 128;
+cudaError_t launch_fast_arena_sum(cudaStream_t stream, Norm norm, std::size_t count, const float* w,
+                                  float* partial, float* sum);
+
+// elementwise.cu
+cudaError_t launch_activate(cudaStream_t stream, Activation f, ConstMatrix z, Matrix y);
+cudaError_t launch_activate_backward(cudaStream_t stream, Activation f, ConstMatrix saved, ConstMatrix dy,
+                                     Matrix dz);
+cudaError_t launch_add(cudaStream_t stream, std::size_t count, const float* a, const float* b, float* sum);
+cudaError_t launch_row_weights(cudaStream_t stream, const float* weights, int rows, Column out);
+/// Rounds `count` floats, a multiple of 4, to 16 bits each.
+cudaError_t launch_to_bfloat16(cudaStream_t stream, std::size_t count, const float* from, void* to);
+cudaError_t launch_to_float16(cudaStream_t stream, std::size_t count, const float* from, void* to);
+
+// transpose.cu
+cudaError_t launch_transpose(cudaStream_t stream, ConstMatrix w, Matrix wt, std::size_t first_block,
+                             std::size_t blocks);
+
+// softmax.cu, losses.cu, metrics.cu
+cudaError_t launch_softmax(cudaStream_t stream, ConstMatrix z, Matrix p);
+cudaError_t launch_softmax_backward(cudaStream_t stream, ConstMatrix p, ConstMatrix dy, Matrix dz);
+cudaError_t launch_softmax_cross_entropy(cudaStream_t stream, ConstMatrix logits, const int* labels,
+                                         const float* weights, Matrix gradient, Column loss);
+cudaError_t launch_sparse_cross_entropy(cudaStream_t stream, ConstMatrix probabilities, const int* labels,
+                                        const float* weights, Matrix gradient, Column loss);
+enum class MeanLoss { kSquared, kAbsolute, kBinaryFromLogits, kBinary };
+cudaError_t launch_mean_loss(cudaStream_t stream, MeanLoss which, ConstMatrix prediction, ConstMatrix target,
+                             const float* weights, Matrix gradient, Column loss);
+cudaError_t launch_sparse_hits(cudaStream_t stream, ConstMatrix scores, const int* labels,
+                               const float* weights, Column hits);
+cudaError_t launch_binary_hits(cudaStream_t stream, ConstMatrix prediction, ConstMatrix target,
+                               float threshold, const float* weights, Column hits);
+
+// update.cu
+cudaError_t launch_sgd(cudaStream_t stream, std::size_t count, const Sgd& update, const float* gradient,
+                       float* w, float* m);
+cudaError_t launch_adam(cudaStream_t stream, std::size_t count, const Adam& update, const float* gradient,
+                        float* w, float* m, float* v);
+
+// peak.cu
+/// `threads` threads, a multiple of kPeakThreads, each 2 * kPeakChains operations in each of `rounds` rounds.
+inline constexpr int kPeakThreads = 128, kPeakChains = 8;
+cudaError_t launch_fma_peak(cudaStream_t stream, int threads, int rounds, float* sink);
+
+}  // namespace mirrorscale::kernels::cuda

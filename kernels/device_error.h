@@ -1,0 +1,29 @@
+#pragma once
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace mirrorscale::kernels {
+
+/// A device has no room for what was asked. The device stays usable.
+class OutOfMemory : public std::runtime_error {
+ public:
+  OutOfMemory(const std::string& device, std::size_t asked, std::size_t used, std::size_t free)
+      : std::runtime_error(device + " is out of memory: " + std::to_string(asked) + " bytes asked, " +
+                           std::to_string(used) + " used, " + std::to_string(free) + " free"),
+        asked_bytes(asked),
+        used_bytes(used),
+        free_bytes(free) {}
+  const std::size_t asked_bytes, used_bytes, free_bytes;
+};
+
+/// A device failed in a way that it can't be used any more (a faulting kernel, a lost device). `device` names
+/// it, e.g. "cuda:2".
+class DeviceFailed : public std::runtime_error {
+ public:
+  DeviceFailed(std::string name, const std::string& what)
+      : std::runtime_error(name + " failed: " + what), device(std::move(name)) {}
+  const std::string device;
+};
+
+}  // namespace mirrorscale::kernels

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# scripts/gpu_check.sh [--skip PART]… [--out FOLDER] [--architecture N] [--help]
+#
+# On a machine with a GPU: builds with nvcc, then checks that the GPUs give what they should, and how fast they are.
+# Needs nvcc, CMake, a C++20 compiler, and the development packages of README (no internet, no root: what is missing is
+# named, and nothing is installed). Records, logs and summary.md are written to FOLDER (default gpu_check).
+#
+# Parts, in this order; each can be skipped (--skip NAME, or in SKIP, separated by spaces):
+#   build       preset 'cuda' (the library, the command, and the tests where GoogleTest is installed)
+#   devices     mirrorscale doctor
+#   kernels     every op against the reference, on a GPU
+#   conformance the tests of the emulated device, on the real one
+#   collectives communicators on as many GPUs as there are
+#   hash        exact numerics: the weight hash of the cpu backend and of 1 and all GPUs must be equal
+#   sanitizer   compute-sanitizer over the kernel tests, where it is installed
+#   sweep       throughput over batches, on 1 and all GPUs, fast numerics
+#   ceilings    best GEMM and copy rates of GPU 0
+#
+# Exit status: 0 all parts passed or were skipped, 1 a part failed, 2 misuse, 3 there is no GPU, or something needed is
+# missing.
+# shellcheck disable=SC2317  # functions are called through part
+set -euo pipefail
+ROOT="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)"
+PARTS=(build devices kernels conformance collectives hash sanitizer sweep ceilings)
+skipped=" ${SKIP:-} " out="$ROOT/gpu_check" architecture=""
+
+misuse() {
+  echo "gpu_check.sh: $*; see scripts/gpu_check.sh --help" >&2
+  exit 2
+}
+missing() {
+  echo "gpu_check.sh: $*" >&2
+  exit 3
+}
+while (($# > 0)); do
+  case "$1" in
+    --skip) [[ " ${PARTS[*]} " == *" ${2:-} "* ]] || misuse "--skip ${2:-}: expected one of ${PARTS[*]}"
+            skipped+=" $2 "; shift 2 ;;
+    --out) out="$(mkdir -p "${2:?}" && cd "$2" && pwd -P)"; shift 2 ;;
+    --architecture) architecture="${2:?}"; shift 2 ;;
+    --help | -h) sed -n '2,/^set -euo/{/^set -euo/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
+    *) misuse "unknown option '$1'" ;;
+  esac
+done
+
+cd "$ROOT"
+BUILD="$ROOT/build/cuda"
+NVCC="${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}"
+[[ -x $NVCC ]] || missing "no nvcc on PATH or in /usr/local/cuda/bin; install the CUDA toolkit (12.4 or newer)"
+command -v cmake >/dev/null || missing "no cmake; install CMake 3.25 or newer"
+command -v nvidia-smi >/dev/null || missing "no nvidia-smi: is the NVIDIA driver installed?"
+GPUS="$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | grep -c . || true)"
+((GPUS > 0)) || missing "nvidia-smi lists no GPU"
+if [[ -z $architecture ]]; then
+  architecture="$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')"
+fi
+command -v ninja >/dev/null && generator=(-G Ninja) || generator=(-G "Unix Makefiles")
+testing=ON
+if ! find /usr /opt -name 'GTestConfig.cmake' -print -quit 2>/dev/null | grep -q . && [[ -z ${GTest_DIR:-} ]]; then
+  testing=OFF
+  echo "GoogleTest is not installed (libgtest-dev, or GTest_DIR): kernels, conformance and collectives are skipped"
+  skipped+=" kernels conformance collectives sanitizer "
+fi
+mkdir -p "$out"
+failed=0
+lines=()
+MIRRORSCALE="$BUILD/scenarios/mirrorscale"
+
+# part NAME TITLE COMMAND…: runs it with its output in FOLDER/NAME.log; it is killed after 4 minutes.
+part() {
+  local name="$1" title="$2" begin=$SECONDS status=0 word pid watch
+  shift 2
+  if [[ $skipped == *" $name "* ]]; then
+    lines+=("| $name | $title | skipped | |")
+    printf '%-12s %-60s skipped\n' "$name" "$title"
+    return
+  fi
+  printf '%-12s %-60s ' "$name" "$title"
+  set -m  # a process group of its own, so that all of it can be killed
+  (set -euo pipefail; "$@") >"$out/$name.log" 2>&1 </dev/null &
+  pid=$!
+  (sleep 240; kill -- "-$pid" 2>/dev/null) &
+  watch=$!
+  set +m
+  wait "$pid" || status=$?
+  kill -- "-$watch" 2>/dev/null || true
+  case "$status" in
+    0) word=passed ;;
+    77) word="skipped: $(tail -n 1 "$out/$name.log")" ;;
+    *) word="FAILED ($status)"; failed=1 ;;
+  esac
+  printf '%s, %d s\n' "$word" $((SECONDS - begin))
+  lines+=("| $name | $title | $word | $((SECONDS - begin)) s |")
+  if [[ $word == FAILED* ]]; then tail -n 20 "$out/$name.log" | sed 's/^/    /'; fi
+}
+
+build() {
+  cmake -S . -B "$BUILD" "${generator[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMIRRORSCALE_CUDA=ON \
+    -DCMAKE_CUDA_COMPILER="$NVCC" -DCMAKE_CUDA_ARCHITECTURES="$architecture" -DBUILD_TESTING="$testing" \
+    -DMIRRORSCALE_BENCHMARKS=OFF
+  local targets=(mirrorscale)
+  if [[ $testing == ON ]]; then targets+=(gpu_tests); fi
+  cmake --build "$BUILD" --parallel "$(nproc)" --target "${targets[@]}"
+}
+run_tests() { ctest --test-dir "$BUILD" --output-on-failure --no-tests=error --label-regex gpu --tests-regex "$1"; }
+hash_of() {
+  "$MIRRORSCALE" train --workload mlp --data synthetic-digits --limit-rows 4096 --epochs 1 --backend "$1" --devices "$2" \
+    "${@:3}" | sed -n 's/^weight hash: //p'
+}
+compare_hashes() {
+  local cpu gpu n
+  cpu="$(hash_of cpu 1)"
+  echo "cpu: $cpu"
+  [[ -n $cpu ]] || return 1
+  for n in $(printf '1\n%d\n' "$GPUS" | sort -nu); do
+    gpu="$(hash_of cuda "$n" --numerics exact)"
+    echo "cuda, $n GPU(s), exact: $gpu"
+    [[ $gpu == "$cpu" ]] || { echo "the hashes differ"; return 1; }
+  done
+}
+sanitize() {
+  command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not installed"; exit 77; }
+  local test
+  for test in "$BUILD"/tests/kernels/cuda/kernels.cuda.*_test; do
+    compute-sanitizer --error-exitcode 1 --leak-check no "$test" --gtest_brief=1
+  done
+}
+sweep() {
+  "$MIRRORSCALE" sweep --backend cuda --workload mlp --data synthetic-digits \
+    --devices "$(printf '1\n%d\n' "$GPUS" | sort -nu | paste -sd,)" --global-batch '[256:16384:*4]' \
+    --records "$out/records.jsonl" --budget 5
+}
+ceilings() { "$MIRRORSCALE" doctor --speed --backend cuda; }
+part build "nvcc, architecture $architecture" build
+part devices "the devices, as the engine sees them" "$MIRRORSCALE" doctor
+part kernels "every op against the reference" run_tests '^kernels\.cuda'
+part conformance "conformance tests on the real device" run_tests '^emulated_cuda'
+part collectives "communicators and training on $GPUS GPU(s)" run_tests '^strategies'
+part hash "exact numerics: the hash of the cpu backend" compare_hashes
+part sanitizer "compute-sanitizer over the kernel tests" sanitize
+part sweep "throughput over batches, 1 and $GPUS GPU(s)" sweep
+part ceilings "GEMM and copy ceilings" ceilings
+
+{
+  printf '# GPU check\n\n%s, %s GPU(s): %s; %s; architecture %s\n\n' "$(date -u +%FT%TZ)" "$GPUS" \
+    "$(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | sed 's/^ *//' | paste -sd';')" \
+    "driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)" "$architecture"
+  printf '| part | what | result | time |\n|---|---|---|---|\n'
+  printf '%s\n' "${lines[@]}"
+  for log in hash sweep ceilings; do
+    [[ -s $out/$log.log ]] || continue
+    printf '\n## %s\n\n' "$log"
+    tail -n 30 "$out/$log.log" | sed 's/^/    /'
+  done
+} >"$out/summary.md"
+echo "summary: $out/summary.md ($SECONDS s)"
+exit "$failed"

@@ -1,0 +1,115 @@
+#include "strategies/reducer.h"
+#include "strategies/slice_update.h"
+#include "strategies/step_mark.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace mirrorscale::strategies {
+namespace {
+
+class BucketedReducer final : public Reducer {
+ public:
+  explicit BucketedReducer(std::size_t bucket_bytes) : bucket_floats_(bucket_bytes / sizeof(float)) {}
+  std::string name() const override { return "bucketed"; }
+  bool whole_shares() const override { return true; }
+  std::string why_not(const kernels::BackendInfo& info) const override {
+    if (info.numerics != "exact") return {};
+    return "its sums follow the number of replicas, and '" + info.name +
+           "' computes in exact numerics, where they must not; use replicated" +
+           (info.on_host ? " or fused" : "");
+  }
+
+  void prepare(int rank, int replicas, Replica& mine, const Optimizer& optimizer) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (seats_.empty()) {
+        seats_.resize(static_cast<std::size_t>(replicas));
+        size_ = mine.network().parameters().size();
+        targets_ = slice_targets(mine.network());
+        plan_buckets(mine);
+      }
+    }
+    Seat& seat = seats_[static_cast<std::size_t>(rank)];
+    for (std::size_t s = 0; s < optimizer.slots().size(); ++s) {
+      seat.slots.push_back(mine.backend().make_buffer(size_));
+      seat.slot_arenas.push_back(seat.slots.back().get());
+    }
+  }
+
+  void gradients_ready(int rank, Communicator& communicator, Replica& mine, std::size_t from) override {
+    Seat& seat = seats_[static_cast<std::size_t>(rank)];
+    for (; seat.started < starts_.size() && starts_[seat.started] >= from; ++seat.started) {
+      const std::size_t end = seat.started == 0 ? size_ + kernels::kBlock : starts_[seat.started - 1];
+      const std::size_t start = starts_[seat.started];
+      communicator.start_all_reduce({mine.gradient(0) + start, end - start});
+    }
+  }
+
+  ReductionResult reduce_and_update(const ReductionStep& step) override {
+    Seat& seat = seats_[static_cast<std::size_t>(step.rank)];
+    Replica& mine = *step.replicas[static_cast<std::size_t>(step.rank)];
+    // A replica without rows adds nothing, but takes part in every sum.
+    if (step.plan.shares[static_cast<std::size_t>(step.rank)].rows.count == 0) {
+      mine.backend().clear(mine.gradient(0), size_ + kernels::kBlock);
+    }
+    gradients_ready(step.rank, step.communicator, mine, 0);
+    seat.started = 0;
+    step.communicator.finish_all_reduces();
+    mine.backend().mark(StepMark::kReduced);
+    ReductionResult result;
+    result.marked_reduction = true;
+    mine.backend().download(mine.gradient(0) + size_, kernels::kPanel, result.statistics.data());
+    const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
+                                              static_cast<int>(step.replicas.size()));
+    update_all(targets_, step.optimizer, step.optimizer.begin(step.step), scale, mine.gradient(0),
+               seat.slot_arenas, mine);
+    return result;
+  }
+
+  void read_slots(int rank, Replica& mine, std::span<std::vector<float>> arenas) const override {
+    if (rank != 0) return;
+    for (std::size_t s = 0; s < arenas.size(); ++s) {
+      mine.backend().download(seats_[0].slots[s].get(), size_, arenas[s].data());
+    }
+  }
+
+  std::size_t planned_bytes(const Network& network, int slots, int /*replicas*/) const override {
+    return network.parameters().size() * static_cast<std::size_t>(slots) * sizeof(float);
+  }
+
+ private:
+  struct Seat {
+    std::vector<kernels::Buffer> slots;
+    std::vector<float*> slot_arenas;
+    std::size_t started = 0;  // buckets of this step
+  };
+
+  /// Whole layers from the last to the first; the statistics go with the last layer.
+  void plan_buckets(const Replica& replica) {
+    const auto& stages = replica.network().stages();
+    std::size_t end = size_ + kernels::kBlock;
+    for (std::size_t s = stages.size(); s-- > 0;) {
+      const std::size_t start = s == 0 ? 0 : stages[s].parameters_offset;
+      if (end - start < bucket_floats_ && start != 0) continue;
+      if (end == start) continue;
+      starts_.push_back(start);
+      end = start;
+    }
+  }
+
+  const std::size_t bucket_floats_;
+  std::mutex mutex_;  // of the first prepare
+  std::vector<Seat> seats_;
+  std::vector<std::size_t> starts_;  // of the buckets, from the last to the first
+  std::vector<SliceTarget> targets_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Reducer> bucketed_reducer(std::size_t bucket_bytes) {
+  return std::make_unique<BucketedReducer>(bucket_bytes);
+}
+
+}  // namespace mirrorscale::strategies

@@ -1,0 +1,38 @@
+"""The doctor and the list on a machine with GPUs, without any, and without a driver."""
+
+import re
+
+import pytest
+from emulated import COULD_NOT_RUN, GOOD, TRAIN, good, run
+
+
+def test_names_every_gpu_and_version():
+    output = good("doctor", "--no-speed", devices=2)
+    assert re.search(r"cuda backend +CUDA \d+\.\d+, cuBLAS \d", output)
+    for device in ("cuda:0", "cuda:1"):
+        assert re.search(
+            rf"{device} +\[note\] .*compute capability .*PCI \S+, GPU-\S+; emulated", output
+        )
+    assert "cuda:2" not in output
+
+
+@pytest.mark.parametrize(
+    ("devices", "code", "mend"),
+    [("no-driver", "35", "nvidia-driver"), (0, "100", "cpu backend works without")],
+)
+def test_says_what_is_missing_and_that_the_cpu_works(devices, code, mend):
+    output = good("doctor", "--no-speed", devices=devices)
+    assert re.search(rf"GPUs +\[missing\] none: .*\b{code}\)", output), output
+    assert mend in output
+    assert "The cpu backend works here." in output
+    assert good(*TRAIN, devices=devices)
+    done = run(*TRAIN, "--backend", "cuda", devices=devices)
+    assert done.returncode == COULD_NOT_RUN
+    assert "there is no cuda:0; there is no CUDA device" in done.stderr
+
+
+def test_the_list_shows_them():
+    done = run("list", devices=2)
+    assert done.returncode == GOOD
+    assert re.findall(r"^cuda, (cuda:\d+)", done.stdout, re.MULTILINE) == ["cuda:0", "cuda:1"]
+    assert re.search(r"^cuda +not available: .*100", run("list", devices=0).stdout, re.MULTILINE)
