@@ -1,5 +1,6 @@
 #include "strategies/comm/threads/device_team.h"
 
+#include "kernels/device_error.h"
 #include "strategies/comm/failure.h"
 #include "strategies/comm/placement.h"
 #include "strategies/comm/threads/communicator.h"
@@ -180,6 +181,10 @@ void DeviceTeam::run(const std::function<void(Communicator&)>& body) {
   if (size() == 1) std::rethrow_exception(failure);
   try {
     std::rethrow_exception(failure);
+  } catch (const kernels::OutOfMemory&) {  // these two name the device themselves, and carry more than a text
+    throw;
+  } catch (const kernels::DeviceFailed&) {
+    throw;
   } catch (const GroupBroken& e) {
     throw GroupBroken(where + e.what());
   } catch (const std::invalid_argument& e) {

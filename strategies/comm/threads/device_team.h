@@ -28,9 +28,10 @@ class DeviceTeam {
   int size() const;
   /// Runs `body` once a rank, each on its own thread, and returns when all have finished; the calling thread
   /// sleeps. When a rank throws, the others are freed (GroupBroken) and the first failure is rethrown here,
-  /// its text prefixed with the rank. Throws RankLost when a rank doesn't come back within the limit after
-  /// that; `body` (a copy, with what it holds) then lives on with that rank's thread, and the team can't be
-  /// used any more. Not reentrant: one run at a time.
+  /// its text prefixed with the rank (kernels::OutOfMemory and DeviceFailed as they are: they name their
+  /// device). Throws RankLost when a rank doesn't come back within the limit after that; `body` (a copy, with
+  /// what it holds) then lives on with that rank's thread, and the team can't be used any more. Not
+  /// reentrant: one run at a time.
   void run(const std::function<void(Communicator&)>& body);
   /// Which processing unit each rank is bound to; -1 where it isn't.
   const std::vector<int>& units() const;

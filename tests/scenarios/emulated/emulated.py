@@ -42,6 +42,11 @@ def run(
     )
 
 
+def told(done: subprocess.CompletedProcess) -> list[str]:
+    """Lines on standard error, without what the emulated devices say themselves."""
+    return [line for line in done.stderr.splitlines() if not line.startswith("emulated CUDA:")]
+
+
 def good(*arguments: object, **settings: object) -> str:
     done = run(*arguments, **settings)
     assert (done.returncode, done.stderr) == (GOOD, ""), done
