@@ -23,7 +23,7 @@ struct DeviceList {
   std::string why_none;     // empty where there are devices
   int runtime_version = 0;  // CUDA runtime this build uses, as 13000; 0 without CUDA
   int driver_version = 0;   // newest CUDA that the driver knows; 0 without a driver
-  std::string cublas_version, nccl_version;
+  std::string cublas_version;
 };
 /// Never throws: no driver (codes 34, 35) and no device (100) give an empty list with the reason.
 DeviceList cuda_devices();

@@ -1,6 +1,7 @@
 #include "harness/output/format.h"
 #include "kernels/device_list.h"
 #include "scenarios/doctor/doctor.h"
+#include "strategies/comm/device_group.h"
 
 #include <string>
 
@@ -57,7 +58,7 @@ FindingSection examine_cuda() {
     return section;
   }
   std::string versions = "CUDA " + version(list.runtime_version) + ", cuBLAS " + list.cublas_version;
-  if (!list.nccl_version.empty()) versions += ", NCCL " + list.nccl_version;
+  versions += ", NCCL " + strategies::nccl_version();
   found.push_back({"cuda backend", versions});
   found.push_back(driver_of(list));
   if (list.devices.empty()) {

@@ -4,6 +4,7 @@
 #include "harness/record/json.h"
 #include "kernels/backend.h"
 #include "kernels/device_list.h"
+#include "strategies/comm/device_group.h"
 #include "strategies/trace/range.h"
 
 #include <algorithm>
@@ -28,7 +29,8 @@ void add_gpus(std::size_t most, harness::Environment& environment) {
   environment.libraries["cuda-runtime"] = cuda_version(list.runtime_version);
   environment.libraries["cuda-driver"] = cuda_version(list.driver_version);
   if (!list.cublas_version.empty()) environment.libraries["cublas"] = list.cublas_version;
-  if (!list.nccl_version.empty()) environment.libraries["nccl"] = list.nccl_version;
+  const std::string nccl = strategies::nccl_version();
+  if (!nccl.empty()) environment.libraries["nccl"] = nccl;
 }
 
 }  // namespace

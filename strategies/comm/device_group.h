@@ -49,4 +49,7 @@ class DeviceGroup {
 std::unique_ptr<DeviceGroup> make_device_group(std::string_view backend, int ranks,
                                                const DeviceGroupOptions& options = {});
 
+/// "2.28.9": the NCCL that is loaded; empty in a build without CUDA.
+std::string nccl_version();
+
 }  // namespace mirrorscale::strategies

@@ -38,4 +38,11 @@ std::unique_ptr<DeviceGroup> make_nccl_group(const NcclId& id, int ranks, std::c
   return std::make_unique<NcclGroup>(id, ranks, limit);
 }
 
+std::string nccl_version() {
+  int version = 0;
+  nccl::check(ncclGetVersion(&version), "read NCCL's version");  // 22809 is 2.28.9
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
 }  // namespace mirrorscale::strategies

@@ -25,4 +25,8 @@ std::unique_ptr<DeviceGroup> make_copy_group(CrossDeviceOps, int) {
   refuse("copies between CUDA devices");
 }
 
+std::string nccl_version() {
+  return {};
+}
+
 }  // namespace mirrorscale::strategies
