@@ -38,7 +38,6 @@ struct BackendInfo {
   std::string precision = "float32";
   Layout layout = Layout::kPanels;  // of every matrix handed to it
   bool on_host = true;              // its buffers are host memory, and an op is finished when it returns
-  std::size_t update_chunk = 1024;  // floats that an optimizer step over an arena takes at a time
   bool emulated = false;            // a stand-in for tests: its times mean nothing
 };
 

@@ -28,4 +28,9 @@ struct DeviceList {
 /// Never throws: no driver (codes 34, 35) and no device (100) give an empty list with the reason.
 DeviceList cuda_devices();
 
+/// "cuda:0 (NVIDIA H200), cuda:1 (…)", or why there is none.
+std::string in_words(const DeviceList& list);
+/// 13000 is "13.0".
+std::string cuda_version_text(int version);
+
 }  // namespace mirrorscale::kernels

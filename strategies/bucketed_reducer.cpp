@@ -31,10 +31,7 @@ class BucketedReducer final : public Reducer {
       }
     }
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
-    for (std::size_t s = 0; s < optimizer.slots().size(); ++s) {
-      seat.slots.push_back(mine.backend().make_buffer(size_));
-      seat.slot_arenas.push_back(seat.slots.back().get());
-    }
+    seat.slots.make(mine, optimizer.slots().size());
   }
 
   void gradients_ready(int rank, Communicator& communicator, Replica& mine, std::size_t from) override {
@@ -63,15 +60,12 @@ class BucketedReducer final : public Reducer {
     const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                               static_cast<int>(step.replicas.size()));
     update_all(targets_, step.optimizer, step.optimizer.begin(step.step), scale, mine.gradient(0),
-               seat.slot_arenas, mine);
+               seat.slots.arenas(), mine);
     return result;
   }
 
   void read_slots(int rank, Replica& mine, std::span<std::vector<float>> arenas) const override {
-    if (rank != 0) return;
-    for (std::size_t s = 0; s < arenas.size(); ++s) {
-      mine.backend().download(seats_[0].slots[s].get(), size_, arenas[s].data());
-    }
+    if (rank == 0) seats_[0].slots.read(mine, arenas);
   }
 
   std::size_t planned_bytes(const Network& network, int slots, int /*replicas*/) const override {
@@ -80,8 +74,7 @@ class BucketedReducer final : public Reducer {
 
  private:
   struct Seat {
-    std::vector<kernels::Buffer> slots;
-    std::vector<float*> slot_arenas;
+    SlotArenas slots;
     std::size_t started = 0;  // buckets of this step
   };
 

@@ -26,10 +26,7 @@ class ReplicatedReducer final : public Reducer {
     }
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
     seat.sum = mine.backend().make_buffer(size_ + kernels::kBlock);
-    for (std::size_t s = 0; s < optimizer.slots().size(); ++s) {
-      seat.slots.push_back(mine.backend().make_buffer(size_));
-      seat.slot_arenas.push_back(seat.slots.back().get());
-    }
+    seat.slots.make(mine, optimizer.slots().size());
   }
 
   ReductionResult reduce_and_update(const ReductionStep& step) override {
@@ -44,7 +41,7 @@ class ReplicatedReducer final : public Reducer {
       const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                                 static_cast<int>(step.replicas.size()));
       update_all(targets_, step.optimizer, step.optimizer.begin(step.step), scale, seat.sum.get(),
-                 seat.slot_arenas, mine);
+                 seat.slots.arenas(), mine);
     }
     // Each replica's own rows have been weighed; what is shown is about all of them.
     if (scope_ == Scope::kOwnRows) step.host.all_reduce(result.statistics, ReduceOp::kSum);
@@ -52,10 +49,7 @@ class ReplicatedReducer final : public Reducer {
   }
 
   void read_slots(int rank, Replica& mine, std::span<std::vector<float>> arenas) const override {
-    if (rank != 0) return;
-    for (std::size_t s = 0; s < arenas.size(); ++s) {
-      mine.backend().download(seats_[0].slots[s].get(), size_, arenas[s].data());
-    }
+    if (rank == 0) seats_[0].slots.read(mine, arenas);
   }
 
   std::size_t planned_bytes(const Network& network, int slots, int /*replicas*/) const override {
@@ -66,8 +60,7 @@ class ReplicatedReducer final : public Reducer {
  private:
   struct Seat {
     kernels::Buffer sum;
-    std::vector<kernels::Buffer> slots;
-    std::vector<float*> slot_arenas;
+    SlotArenas slots;
     std::vector<const float*> roots;
     TreePlan plan;
   };

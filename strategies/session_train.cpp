@@ -126,40 +126,41 @@ class Session::Steps {
   void run(std::span<const std::int64_t> rows, std::int64_t first, std::int64_t i, std::int64_t count,
            Timeline* timeline) {
     if (timeline != nullptr && i == 0) timeline->start(rank_, backend_.marked_s(StepMark::kEnd));
+    marking_ = timeline != nullptr;
     plan_ = &state_.plan(first + i);
     const auto& share = plan_->shares[static_cast<std::size_t>(rank_)];
-    backend_.mark(StepMark::kStart);
+    mark(StepMark::kStart);
     const auto slot = static_cast<int>(i % batch_.slots());
     if (batch_.slots() == 1 || i == 0) load(rows, first, i);
     if (share.rows.count > 0) {
       const BatchBuffers::Arrived arrived = batch_.receive(slot, share.rows.count);
-      backend_.mark(StepMark::kInput);
+      mark(StepMark::kInput);
       find_roots(share);
       if (state_.recordings.empty() || !run_recorded(arrived, slot)) {
         forward(arrived);
-        backend_.mark(StepMark::kForward);
+        mark(StepMark::kForward);
         backward(gradients_ready_);
       }
       batch_.done(slot);
-      backend_.mark(StepMark::kBackward);
+      mark(StepMark::kBackward);
     }
     // While the device works on this batch the next one comes.
     if (batch_.slots() > 1 && i + 1 < count) load(rows, first, i + 1);
     penalty_ = rank_ == 0 ? state_.penalty() : 0;  // of the weights that this step's loss is about
     meet("gradients ready");
-    backend_.mark(StepMark::kMet);
+    mark(StepMark::kMet);
     {
       const TraceRange range("reduce and update");
       const auto watch = state_.group->watch(rank_, "gradients of all ranks");
       reduced_ = state_.reducer->reduce_and_update({rank_, seat_, host_, state_.replicas, *plan_,
                                                     *state_.objective.optimizer, normaliser_, done_ + i});
-      backend_.mark(StepMark::kUpdated);
+      mark(StepMark::kUpdated);
       if (timeline != nullptr) backend_.marked_s(StepMark::kUpdated);
     }
     state_.group->check(rank_);
     meet("weights written");
     if (rank_ == 0) ++state_.steps;
-    backend_.mark(StepMark::kEnd);
+    mark(StepMark::kEnd);
     if (timeline != nullptr) {
       timeline->at(rank_, static_cast<std::size_t>(i)) = marks(share.rows.count > 0);
     }
@@ -168,6 +169,11 @@ class Session::Steps {
   void add_to(Pooled& sums) const { sums.add(reduced_.statistics, plan_->rows, penalty_); }
 
  private:
+  /// Notes a moment where somebody will ask for it: on a GPU each is an event.
+  void mark(int moment) {
+    if (marking_) backend_.mark(moment);
+  }
+
   void forward(const BatchBuffers::Arrived& arrived) {
     const TraceRange range("forward");
     replica_.forward(arrived.features);
@@ -196,7 +202,7 @@ class Session::Steps {
         backward({});
       });
     }
-    backend_.mark(StepMark::kForward);
+    mark(StepMark::kForward);
     const TraceRange range("forward and backward");
     found->ops->replay();
     return true;
@@ -263,6 +269,7 @@ class Session::Steps {
   const BatchPlan* plan_ = nullptr;
   ReductionResult reduced_;
   double penalty_ = 0;
+  bool marking_ = false;
 };
 
 Pooled Session::train(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,

@@ -1,5 +1,7 @@
 #include "strategies/slice_update.h"
 
+#include "strategies/tree_sum.h"
+
 namespace mirrorscale::strategies {
 namespace {
 
@@ -21,6 +23,19 @@ std::vector<SliceTarget> slice_targets(const Network& network) {
   return targets;
 }
 
+void SlotArenas::make(Replica& replica, std::size_t count) {
+  for (std::size_t s = 0; s < count; ++s) {
+    buffers_.push_back(replica.backend().make_buffer(replica.network().parameters().size()));
+    arenas_.push_back(buffers_.back().get());
+  }
+}
+
+void SlotArenas::read(Replica& replica, std::span<std::vector<float>> to) const {
+  for (std::size_t s = 0; s < to.size(); ++s) {
+    replica.backend().download(arenas_[s], to[s].size(), to[s].data());
+  }
+}
+
 void update_all(const std::vector<SliceTarget>& targets, const Optimizer& optimizer, const StepValues& values,
                 float scale, const float* gradient, std::span<float* const> slots, Replica& replica) {
   kernels::Backend& backend = replica.backend();
@@ -31,7 +46,7 @@ void update_all(const std::vector<SliceTarget>& targets, const Optimizer& optimi
   };
   if (backend.info().on_host) {
     const std::size_t size = replica.network().parameters().size();
-    for_each_chunk(targets, 0, size, backend.info().update_chunk,
+    for_each_chunk(targets, 0, size, TreeSum::kChunk,
                    [&](const SliceTarget& target, std::size_t at, std::size_t count) {
                      update(target.slice.spec, at, count);
                      transpose_chunk(backend, target, at, count, replica.weights(), replica);

@@ -32,6 +32,20 @@ void for_each_chunk(const std::vector<SliceTarget>& targets, std::size_t first, 
   }
 }
 
+/// The optimizer's slots where a replica holds all of them: arenas of its device.
+class SlotArenas {
+ public:
+  /// `count` arenas of the size of the replica's parameters, zeroed.
+  void make(Replica& replica, std::size_t count);
+  std::span<float* const> arenas() const { return arenas_; }
+  /// Copies them into host memory.
+  void read(Replica& replica, std::span<std::vector<float>> to) const;
+
+ private:
+  std::vector<kernels::Buffer> buffers_;
+  std::vector<float*> arenas_;
+};
+
 /// Updates all weights of `replica` from the summed gradient arena and makes their transposed copies: chunk
 /// by chunk while they are in cache, or run by run of slices that are updated alike. `slots` are arenas.
 void update_all(const std::vector<SliceTarget>& targets, const Optimizer& optimizer, const StepValues& values,

@@ -50,13 +50,7 @@ struct Device {
   int ordinal = 0;
 };
 
-std::string cuda_names(const kernels::DeviceList& list) {
-  std::string text;
-  for (const auto& d : list.devices) text += (text.empty() ? "" : ", ") + d.name + " (" + d.model + ")";
-  return text.empty() ? "no CUDA device: " + list.why_none : text;
-}
-
-/// The parts of "cpu:3". Throws for anything that is no device of this machine.
+/// The parts of "cpu:3". Throws for anything that is no name of a device.
 Device device_from(const std::string& name) {
   const std::size_t colon = name.find(':');
   Device device{name.substr(0, colon), -1};
@@ -70,15 +64,18 @@ Device device_from(const std::string& name) {
   if (device.ordinal < 0 || !known) {
     throw std::invalid_argument("[strategy] '" + name +
                                 "' is no device; there are cpu:0, cpu:1, … (virtual), reference:0, … and " +
-                                cuda_names(kernels::cuda_devices()));
-  }
-  if (device.backend == "cuda") {
-    const kernels::DeviceList there = kernels::cuda_devices();
-    if (static_cast<std::size_t>(device.ordinal) >= there.devices.size()) {
-      throw std::invalid_argument("[strategy] there is no " + name + "; there is " + cuda_names(there));
-    }
+                                in_words(kernels::cuda_devices()));
   }
   return device;
+}
+
+void require_cuda_devices(const std::vector<int>& ordinals) {
+  const kernels::DeviceList there = kernels::cuda_devices();
+  for (const int ordinal : ordinals) {
+    if (static_cast<std::size_t>(ordinal) < there.devices.size()) continue;
+    throw std::invalid_argument("[strategy] there is no cuda:" + std::to_string(ordinal) + "; there is " +
+                                in_words(there));
+  }
 }
 
 }  // namespace
@@ -100,6 +97,7 @@ Strategy::Strategy(std::string kind, std::vector<std::string> devices, const Str
     state_->backend = backend;
     state_->ordinals.push_back(ordinal);
   }
+  if (state_->backend == "cuda") require_cuda_devices(state_->ordinals);
   state_->id = next_id();
   state_->kind = std::move(kind);
   state_->devices = std::move(devices);

@@ -4,8 +4,6 @@
 /// list. `fields` is called as fields(name, member), or fields.optional(name, member) for what is left out of
 /// the file where it has its initial value.
 namespace mirrorscale::harness {
-// Each kind of record lists its fields once, in the order of the file; `fields` is a FieldWriter or a
-// FieldReader.
 
 template <class Fields, class T>
 void list_interval(Fields& fields, T& interval) {

@@ -60,7 +60,6 @@ class CudaBackend final : public Backend {
               .precision = name_of(precision),
               .layout = Layout::kRows,
               .on_host = false,
-              .update_chunk = std::size_t{1} << 62,
               .emulated = device.emulated},
         memory_(std::make_shared<DeviceMemory>(device.name)),
         own_memory_(std::make_shared<DeviceMemory>(device.name)) {

@@ -9,17 +9,12 @@
 namespace mirrorscale::kernels {
 namespace {
 
-/// 13000 is "13.0".
-std::string version(int number) {
-  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
-}
-
 std::string in_words(cudaError_t status, int runtime_version) {
   const std::string code =
       std::string(" (") + cudaGetErrorName(status) + ", " + std::to_string(static_cast<int>(status)) + ")";
   switch (status) {
     case cudaErrorInsufficientDriver:  // 35: too old a driver, or none at all
-      return "no NVIDIA driver, or one older than CUDA " + version(runtime_version) + code +
+      return "no NVIDIA driver, or one older than CUDA " + cuda_version_text(runtime_version) + code +
              "; install the driver of the GPU (Debian and Ubuntu: package nvidia-driver), in a container "
              "start it "
              "with the NVIDIA container toolkit (docker run --gpus all); 'nvidia-smi' should then list the "
@@ -93,16 +88,12 @@ namespace cuda {
 
 DeviceInfo require_device(int ordinal) {
   const DeviceList list = cuda_devices();
-  if (list.devices.empty()) throw std::runtime_error("[backend] no CUDA device: " + list.why_none);
+  if (list.devices.empty()) throw std::runtime_error("[backend] " + in_words(list));
   if (ordinal >= 0 && static_cast<std::size_t>(ordinal) < list.devices.size()) {
     return list.devices[static_cast<std::size_t>(ordinal)];
   }
-  std::string there;
-  for (const DeviceInfo& device : list.devices) {
-    there += (there.empty() ? "" : ", ") + device.name + " (" + device.model + ")";
-  }
   throw std::runtime_error("[backend] there is no device cuda:" + std::to_string(ordinal) +
-                           "; there is: " + there);
+                           "; there is: " + in_words(list));
 }
 
 }  // namespace cuda

@@ -1,5 +1,7 @@
 #include "scenarios/cells/device_settings.h"
 
+#include "kernels/device_list.h"
+
 #include <array>
 #include <chrono>
 #include <stdexcept>
@@ -95,14 +97,6 @@ strategies::StrategyOptions strategy_options(const DeviceSettings& s, const stra
   options.precision = find_precision(s.precision).value;
   options.cross_device_ops = strategies::cross_device_ops_from(s.cross_device_ops);
   return options;
-}
-
-std::string in_words(const kernels::DeviceList& list) {
-  std::string text;
-  for (const kernels::DeviceInfo& d : list.devices) {
-    text += (text.empty() ? "" : ", ") + d.name + " (" + d.model + ")";
-  }
-  return text.empty() ? "no CUDA device: " + list.why_none : text;
 }
 
 void require_devices(const std::vector<std::string>& names) {

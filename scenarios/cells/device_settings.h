@@ -28,9 +28,6 @@ strategies::StrategyOptions strategy_options(const DeviceSettings& settings,
 /// are there.
 void require_devices(const std::vector<std::string>& names);
 
-/// "cuda:0 (NVIDIA H200), cuda:1 (…)", or why there is none.
-std::string in_words(const kernels::DeviceList& list);
-
 /// As a record says it: fp32, tf32, bf16, fp16.
 std::string precision_in_record(const std::string& precision);
 /// Unit roundoff that the factors of a product are rounded with; 0 for float32.

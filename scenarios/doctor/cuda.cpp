@@ -10,11 +10,6 @@ namespace {
 
 constexpr const char* kWithoutGpu = "nothing is needed to go on without a GPU: the cpu backend works without";
 
-/// 13000 is "13.0".
-std::string version(int number) {
-  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
-}
-
 Finding driver_of(const kernels::DeviceList& list) {
   if (list.driver_version == 0) {
     return {
@@ -23,9 +18,9 @@ Finding driver_of(const kernels::DeviceList& list) {
                     "--gpus all), then nvidia-smi lists the GPU; ") +
             kWithoutGpu};
   }
-  const std::string text = "knows CUDA up to " + version(list.driver_version);
+  const std::string text = "knows CUDA up to " + kernels::cuda_version_text(list.driver_version);
   if (list.driver_version / 1000 < list.runtime_version / 1000) {
-    return {"driver", text + ", this build uses CUDA " + version(list.runtime_version),
+    return {"driver", text + ", this build uses CUDA " + kernels::cuda_version_text(list.runtime_version),
             FindingState::kMissing, "install a newer driver, or build with an older CUDA toolkit"};
   }
   return {"driver", text};
@@ -57,7 +52,8 @@ FindingSection examine_cuda() {
              kWithoutGpu});
     return section;
   }
-  std::string versions = "CUDA " + version(list.runtime_version) + ", cuBLAS " + list.cublas_version;
+  std::string versions =
+      "CUDA " + kernels::cuda_version_text(list.runtime_version) + ", cuBLAS " + list.cublas_version;
   versions += ", NCCL " + strategies::nccl_version();
   found.push_back({"cuda backend", versions});
   found.push_back(driver_of(list));

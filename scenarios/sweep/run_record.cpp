@@ -12,11 +12,6 @@
 namespace mirrorscale::scenarios {
 namespace {
 
-/// 13000 is "13.0".
-std::string cuda_version(int number) {
-  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
-}
-
 /// The first `most` GPUs, and the libraries that drive them.
 void add_gpus(std::size_t most, harness::Environment& environment) {
   const kernels::DeviceList list = kernels::cuda_devices();
@@ -26,8 +21,8 @@ void add_gpus(std::size_t most, harness::Environment& environment) {
                                         std::to_string(d.major) + "." + std::to_string(d.minor),
                                         static_cast<std::int64_t>(d.memory_bytes), d.emulated});
   }
-  environment.libraries["cuda-runtime"] = cuda_version(list.runtime_version);
-  environment.libraries["cuda-driver"] = cuda_version(list.driver_version);
+  environment.libraries["cuda-runtime"] = kernels::cuda_version_text(list.runtime_version);
+  environment.libraries["cuda-driver"] = kernels::cuda_version_text(list.driver_version);
   if (!list.cublas_version.empty()) environment.libraries["cublas"] = list.cublas_version;
   const std::string nccl = strategies::nccl_version();
   if (!nccl.empty()) environment.libraries["nccl"] = nccl;

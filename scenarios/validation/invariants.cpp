@@ -134,12 +134,10 @@ harness::Verdict check_one(const ShortRun& expected, const ShortRun& actual) {
 }
 
 harness::Verdict check_other_backend(const ShortRun& cpu, const ShortRun& actual) {
-  if (cpu.weight_hash != actual.weight_hash) {
-    const harness::Verdict first = check_same_run("XBK", cpu, actual);
-    return harness::failed("XBK", "weight hash " + actual.weight_hash + ", that of the cpu backend is " +
-                                      cpu.weight_hash + "; " + first.evidence);
-  }
-  return check_same_run("XBK", cpu, actual);
+  const harness::Verdict run = check_same_run("XBK", cpu, actual);
+  if (cpu.weight_hash == actual.weight_hash) return run;
+  return harness::failed("XBK", "weight hash " + actual.weight_hash + ", that of the cpu backend is " +
+                                    cpu.weight_hash + "; " + run.evidence);
 }
 
 harness::Verdict check_one_within(const Yardsticks::Oracle& oracle, const ShortRun& expected,

@@ -98,8 +98,7 @@ std::optional<double> value_of(const std::string& name, const strategies::Predic
 }
 
 /// l1 sum |w| + l2 sum w^2 of the run's weights: a part of every loss.
-double penalty_of(const Workload& workload, const ShortRun& run, const strategies::Dataset& data) {
-  const strategies::Network network(data.features(), workload.layers(shape_of(data)));
+double penalty_of(const strategies::Network& network, const ShortRun& run) {
   double sum = 0;
   for (std::size_t i = 0; i < run.weights.size(); ++i) {
     const strategies::Penalty& penalty = network.parameters().slices()[i].spec.penalty;
@@ -143,7 +142,7 @@ harness::Verdict check_metrics(const CellSpec& spec, const ShortRun& run, const 
   const Workload& workload = find_workload(spec.workload);
   const bool logits = workload.loss.find("from_logits") != std::string::npos;
   const Answers answers = answers_of(test);
-  const double loss = run.evaluation.at("loss") - penalty_of(workload, run, test);
+  const double loss = run.evaluation.at("loss") - penalty_of(network_of(spec, test), run);
   std::vector<harness::Verdict> parts{check_mean(workload.loss, loss, run, answers, logits)};
   for (const std::string& metric : workload.metrics) {
     parts.push_back(check_mean(metric, run.evaluation.at(metric), run, answers, logits));

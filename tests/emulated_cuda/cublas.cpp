@@ -111,11 +111,6 @@ cublasStatus_t gemm_call(cublasHandle_t handle, cublasOperation_t op_a, cublasOp
   return submit_gemm(handle, gemm);
 }
 
-void count_handles(std::uint64_t change) {
-  const Guard guard(everything().lock);
-  everything().live.blas_handles += change;
-}
-
 }  // namespace
 
 extern "C" {
@@ -125,7 +120,7 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
   if (usable() || refuse_while_capturing()) return CUBLAS_STATUS_NOT_INITIALIZED;
   *handle = new cublasContext;
   (*handle)->device = current_device();
-  count_handles(1);
+  count_blas_handles(1);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -133,7 +128,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   const Unseen unseen;
   if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
   delete handle;
-  count_handles(~std::uint64_t{0});
+  count_blas_handles(~std::uint64_t{0});
   return CUBLAS_STATUS_SUCCESS;
 }
 

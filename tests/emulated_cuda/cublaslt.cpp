@@ -145,11 +145,6 @@ cublasStatus_t read_product(cublasLtMatmulDesc_t desc, const void* a, cublasLtMa
   return CUBLAS_STATUS_SUCCESS;
 }
 
-void count_handles(std::uint64_t change) {
-  const Guard guard(everything().lock);
-  everything().live.blas_handles += change;
-}
-
 }  // namespace
 
 extern "C" {
@@ -158,7 +153,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   const Unseen unseen;
   if (usable()) return CUBLAS_STATUS_NOT_INITIALIZED;
   *handle = new cublasLtContext{current_device()};
-  count_handles(1);
+  count_blas_handles(1);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -166,7 +161,7 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   const Unseen unseen;
   if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
   delete handle;
-  count_handles(~std::uint64_t{0});
+  count_blas_handles(~std::uint64_t{0});
   return CUBLAS_STATUS_SUCCESS;
 }
 

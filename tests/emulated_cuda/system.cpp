@@ -27,6 +27,11 @@ System& everything() {
   return *system;
 }
 
+void count_blas_handles(std::uint64_t change) {
+  const Guard guard(everything().lock);
+  everything().live.blas_handles += change;
+}
+
 Device& device_of(int index) {
   return everything().devices[index];
 }

@@ -60,6 +60,8 @@ struct System {
   unsigned next_stream = 1;
 };
 System& everything();
+/// A cuBLAS or cuBLASLt handle was made (1) or destroyed (~0).
+void count_blas_handles(std::uint64_t change);
 Device& device_of(int index);
 
 /// The calling thread's device and last error, as the API knows them.
