@@ -1,11 +1,11 @@
 #include "harness/measure/ratio.h"
 
+#include "harness/measure/normal.h"
 #include "harness/measure/summary.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <numbers>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -95,33 +95,12 @@ class RankedSample {
   std::vector<std::size_t> drawn_;
 };
 
-double normal_below(double z) {
-  return std::erfc(-z / std::numbers::sqrt2) / 2;
-}
-
-/// The point that a standard normal lies above with probability `tail`; bisection is exact enough and plain.
-double normal_point(double tail) {
-  double low = 0, high = 40;
-  for (int i = 0; i < 100; ++i) {
-    const double middle = (low + high) / 2;
-    (normal_below(-middle) > tail ? low : high) = middle;
-  }
-  return low;
-}
-
-/// The same for Student's t, by its expansion in 1 / freedom; good to 1 % from 3 degrees of freedom up.
-double student_point(double tail, double freedom) {
-  const double z = normal_point(tail), z2 = z * z;
-  return z + z * (z2 + 1) / (4 * freedom) + z * ((5 * z2 + 16) * z2 + 3) / (96 * freedom * freedom) +
-         z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * freedom * freedom * freedom);
-}
-
 /// A percentile interval of n values is too narrow by about sqrt((n - 1) / n) and has a normal's tails where
 /// a t's belong; the cure is to go further out ("expanded" percentiles, Hesterberg 2015). A block counts as
 /// one value.
 double expanded_tail(double tail, double independent) {
   const double n = std::max(independent, 4.0);
-  return normal_below(-std::sqrt(n / (n - 1)) * student_point(tail, n - 1));
+  return normal_above(std::sqrt(n / (n - 1)) * student_point(tail, n - 1));
 }
 
 /// Interval of the median of `values`; empty for fewer than 2.

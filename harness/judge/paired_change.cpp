@@ -1,0 +1,152 @@
+#include "harness/judge/paired_change.h"
+
+#include "harness/judge/holm.h"
+#include "harness/measure/normal.h"
+#include "harness/measure/signed_rank.h"
+#include "harness/measure/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace mirrorscale::harness {
+namespace {
+
+constexpr double kToSigma = 1.4826;         // times the MAD: a normal's standard deviation
+constexpr double kMedianOverMean = 1.2533;  // standard error of a median over a mean's, sqrt(pi / 2)
+constexpr double kRankTestPrice = 1.05;
+
+double deviation(std::span<const double> values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double sum = 0;
+  for (const double v : values) sum += (v - mean) * (v - mean);
+  return std::sqrt(sum / (n - 1));
+}
+
+/// Correlation of signs around the restart's median with the next pair's: a preempted slice counts as one.
+struct SignCorrelation {
+  double products = 0, count = 0;
+  void add(std::span<const double> pairs, double middle) {
+    for (std::size_t i = 1; i < pairs.size(); ++i) {
+      if (pairs[i] == middle || pairs[i - 1] == middle) continue;
+      products += (pairs[i] > middle) == (pairs[i - 1] > middle) ? 1 : -1;
+      count += 1;
+    }
+  }
+  /// Of normal values with that correlation of signs (Sheppard).
+  double value() const { return count == 0 ? 0 : std::sin(products / count * std::acos(-1.0) / 2); }
+};
+
+std::string percent(double fraction) {
+  return fmt::format("{:+.2f} %", fraction * 100);
+}
+
+}  // namespace
+
+PairedChange paired_change(std::span<const std::vector<double>> log_ratios, double confidence) {
+  if (log_ratios.size() < 2) {
+    throw std::invalid_argument(
+        fmt::format("[paired_change] {} restarts; expected at least 2", log_ratios.size()));
+  }
+  PairedChange result;
+  SignCorrelation correlation;
+  std::vector<double> deviations;
+  double pairs = 0;
+  for (std::size_t r = 0; r < log_ratios.size(); ++r) {
+    const auto middle = median(log_ratios[r]);
+    if (!middle) throw std::invalid_argument(fmt::format("[paired_change] restart {} has no pairs", r));
+    result.restart_log_ratios.push_back(*middle);
+    deviations.push_back(kToSigma * *median_absolute_deviation(log_ratios[r]));
+    correlation.add(log_ratios[r], *middle);
+    pairs += static_cast<double>(log_ratios[r].size());
+  }
+  const Interval log_change = *hodges_lehmann(result.restart_log_ratios, confidence);
+  result.change = {std::expm1(log_change.value), std::expm1(log_change.low), std::expm1(log_change.high)};
+  const SignedRank test = signed_rank(result.restart_log_ratios);
+  result.p_slower = test.p_above;
+  result.p_faster = test.p_below;
+  result.pair_deviation = *median(deviations);
+  result.restart_deviation = deviation(result.restart_log_ratios);
+  result.neighbour_correlation = correlation.value();
+  const double independent =
+      kMedianOverMean * result.pair_deviation / std::sqrt(pairs / static_cast<double>(log_ratios.size()));
+  result.clustering = independent > 0 ? result.restart_deviation / independent : 1;
+  return result;
+}
+
+double detectable_change(const PairedChange& change, double alpha, double power) {
+  const std::size_t n = change.restart_log_ratios.size();
+  if (least_signed_rank_p(n) > alpha) return std::numeric_limits<double>::infinity();
+  const auto freedom = static_cast<double>(n - 1);
+  const double points = student_point(alpha, freedom) + student_point(1 - power, freedom);
+  return std::expm1(kRankTestPrice * points * change.restart_deviation / std::sqrt(static_cast<double>(n)));
+}
+
+std::string_view to_word(ChangeVerdict verdict) {
+  switch (verdict) {
+    case ChangeVerdict::kBetter:
+      return "better";
+    case ChangeVerdict::kSame:
+      return "same";
+    case ChangeVerdict::kWorse:
+      return "worse";
+    case ChangeVerdict::kAmbiguous:
+      return "ambiguous";
+  }
+  throw std::logic_error("[verdict] no such verdict");
+}
+
+void validate(const ChangeRule& rule) {
+  const auto refuse = [](const char* field, double value, const char* expected) {
+    throw std::invalid_argument(fmt::format("[ChangeRule] {} is {}; expected {}", field, value, expected));
+  };
+  if (!(rule.alpha > 0 && rule.alpha <= 0.2)) refuse("alpha", rule.alpha, "above 0 and at most 0.2");
+  if (!(rule.floor >= 0 && rule.floor < 1)) refuse("floor", rule.floor, "0 or more, below 1");
+  if (!(rule.same_within > 0 && rule.same_within < 1))
+    refuse("same_within", rule.same_within, "above 0 and below 1");
+}
+
+std::vector<JudgedChange> judge(std::span<const PairedChange> cells, const ChangeRule& rule) {
+  validate(rule);
+  std::vector<double> slower, faster;
+  for (const PairedChange& cell : cells) {
+    slower.push_back(cell.p_slower);
+    faster.push_back(cell.p_faster);
+  }
+  slower = holm_adjusted(slower);
+  faster = holm_adjusted(faster);
+  std::vector<JudgedChange> judged;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Interval& change = cells[i].change;
+    JudgedChange j;
+    j.p_slower = slower[i];
+    j.p_faster = faster[i];
+    j.detectable =
+        std::max(rule.floor, detectable_change(cells[i], rule.alpha / static_cast<double>(cells.size())));
+    const bool is_slower = slower[i] <= rule.alpha, is_faster = faster[i] <= rule.alpha;
+    if (is_slower && change.value >= rule.floor) {
+      j.verdict = ChangeVerdict::kWorse;
+      j.why = fmt::format("B takes {} time (p {:.2g})", percent(change.value), slower[i]);
+    } else if (is_faster && change.value <= -rule.floor) {
+      j.verdict = ChangeVerdict::kBetter;
+      j.why = fmt::format("B takes {} time (p {:.2g})", percent(change.value), faster[i]);
+    } else if (change.low >= -rule.same_within && change.high <= rule.same_within) {
+      j.verdict = ChangeVerdict::kSame;
+      j.why = is_slower || is_faster ? fmt::format("a change of {} is sure, and below the floor of {:.2g} %",
+                                                   percent(change.value), rule.floor * 100)
+                                     : fmt::format("no change beyond {:.2g} %", rule.same_within * 100);
+    } else {
+      j.verdict = ChangeVerdict::kAmbiguous;
+      j.why = fmt::format("between {} and {}: neither a change nor its absence is sure", percent(change.low),
+                          percent(change.high));
+    }
+    judged.push_back(std::move(j));
+  }
+  return judged;
+}
+
+}  // namespace mirrorscale::harness

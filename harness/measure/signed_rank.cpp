@@ -1,0 +1,140 @@
+#include "harness/measure/signed_rank.h"
+
+#include "harness/measure/normal.h"
+#include "harness/measure/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <vector>
+
+namespace mirrorscale::harness {
+namespace {
+
+struct Ranked {
+  std::vector<std::size_t> doubled;  // ranks of the absolute values, twice each, so that they are whole
+  std::size_t doubled_positive = 0;
+  double tie_correction = 0;  // sum of t^3 - t over groups of t equal absolute values
+};
+
+Ranked rank(std::span<const double> values) {
+  std::vector<double> sorted;
+  for (const double value : values) {
+    if (!std::isfinite(value))
+      throw std::invalid_argument(fmt::format("[signed_rank] a value is {}; expected finite numbers", value));
+    if (value != 0) sorted.push_back(value);
+  }
+  std::ranges::sort(sorted, {}, [](double value) { return std::abs(value); });
+  Ranked ranked;
+  for (std::size_t first = 0; first < sorted.size();) {
+    std::size_t end = first;
+    while (end < sorted.size() && std::abs(sorted[end]) == std::abs(sorted[first])) ++end;
+    const std::size_t doubled = first + 1 + end;  // ranks first + 1 … end: their mean, twice
+    for (std::size_t i = first; i < end; ++i) {
+      ranked.doubled.push_back(doubled);
+      if (sorted[i] > 0) ranked.doubled_positive += doubled;
+    }
+    const auto t = static_cast<double>(end - first);
+    ranked.tie_correction += t * t * t - t;
+    first = end;
+  }
+  return ranked;
+}
+
+/// Share of all 2^n choices of signs whose (doubled) sum of positive ranks is s, for every s.
+std::vector<double> distribution(const std::vector<std::size_t>& doubled_ranks) {
+  std::vector<double> share{1};
+  for (const std::size_t r : doubled_ranks) {
+    std::vector<double> next(share.size() + r, 0.0);
+    for (std::size_t s = 0; s < share.size(); ++s) {
+      next[s] += share[s] / 2;
+      next[s + r] += share[s] / 2;
+    }
+    share = std::move(next);
+  }
+  return share;
+}
+
+struct Moments {
+  double mean, deviation;
+};
+Moments moments(double n, double tie_correction) {
+  return {n * (n + 1) / 4, std::sqrt(n * (n + 1) * (2 * n + 1) / 24 - tie_correction / 48)};
+}
+
+/// How many of the ordered pair means lie outside of the interval at each end, for n values without ties.
+std::size_t outside(std::size_t n, double tail) {
+  if (n > kExactSignedRank) {
+    const Moments m = moments(static_cast<double>(n), 0);
+    double low = 0, high = m.mean;
+    for (int i = 0; i < 60; ++i) {
+      const double k = (low + high) / 2;
+      (normal_above((m.mean - k - 0.5) / m.deviation) <= tail ? low : high) = k;
+    }
+    return static_cast<std::size_t>(low);
+  }
+  std::vector<std::size_t> ranks;
+  for (std::size_t r = 1; r <= n; ++r) ranks.push_back(r);
+  const std::vector<double> share = distribution(ranks);
+  double below = 0;
+  std::size_t k = 0;
+  for (; k < share.size() && below + share[k] <= tail; ++k) below += share[k];
+  return k;  // P(sum < k) <= tail
+}
+
+}  // namespace
+
+SignedRank signed_rank(std::span<const double> values) {
+  const Ranked ranked = rank(values);
+  const std::size_t n = ranked.doubled.size();
+  SignedRank result{.used = n,
+                    .positive_sum = static_cast<double>(ranked.doubled_positive) / 2,
+                    .exact = n <= kExactSignedRank};
+  if (n == 0) return result;
+  if (!result.exact) {
+    const Moments m = moments(static_cast<double>(n), ranked.tie_correction);
+    result.p_above = normal_above((result.positive_sum - m.mean - 0.5) / m.deviation);
+    result.p_below = normal_above((m.mean - result.positive_sum - 0.5) / m.deviation);
+    return result;
+  }
+  const std::vector<double> share = distribution(ranked.doubled);
+  result.p_above = result.p_below = 0;
+  for (std::size_t s = 0; s < share.size(); ++s) {
+    if (s >= ranked.doubled_positive) result.p_above += share[s];
+    if (s <= ranked.doubled_positive) result.p_below += share[s];
+  }
+  return result;
+}
+
+double least_signed_rank_p(std::size_t n) {
+  return std::pow(0.5, static_cast<double>(n));
+}
+
+std::optional<Interval> hodges_lehmann(std::span<const double> values, double confidence) {
+  if (!(confidence > 0 && confidence < 1)) {
+    throw std::invalid_argument(
+        fmt::format("[hodges_lehmann] confidence {}; expected between 0 and 1", confidence));
+  }
+  const std::size_t n = values.size();
+  if (n > kMostForPairMeans) {
+    throw std::invalid_argument(
+        fmt::format("[hodges_lehmann] {} values; expected at most {}", n, kMostForPairMeans));
+  }
+  if (n < 2) return {};
+  std::vector<double> means;
+  means.reserve(n * (n + 1) / 2);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i; j < n; ++j) means.push_back((values[i] + values[j]) / 2);
+  }
+  const double middle = *median(means);  // refuses what is not finite
+  const std::size_t k = outside(n, (1 - confidence) / 2);
+  if (k == 0) {
+    const auto [low, high] = std::ranges::minmax(values);
+    return Interval{middle, low, high};
+  }
+  std::ranges::sort(means);
+  return Interval{middle, means[k - 1], means[means.size() - k]};
+}
+
+}  // namespace mirrorscale::harness
