@@ -27,8 +27,10 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app,
            " --help";
   }
   std::string known;
-  for (const CLI::App* command : app.get_subcommands({}))
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_group().empty()) continue;  // not for people
     known += (known.empty() ? "" : ", ") + command->get_name();
+  }
   if (arguments.size() < 2) return "which command? There are: " + known + "; see mirrorscale --help";
   return "no command '" + arguments[1] + "'; there are: " + known + "; see mirrorscale --help";
 }
@@ -47,6 +49,8 @@ int run(int argc, char** argv) {
   scenarios::add_train(app, context);
   scenarios::add_sweep(app, context);
   scenarios::add_validate(app, context);
+  scenarios::add_compare(app, context);
+  scenarios::add_compare_worker(app, context);
   scenarios::add_report(app, context);
   scenarios::add_run(app, context);
   try {

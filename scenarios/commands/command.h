@@ -21,6 +21,8 @@ void add_train(CLI::App& app, CommandContext& context);
 void add_sweep(CLI::App& app, CommandContext& context);
 void add_validate(CLI::App& app, CommandContext& context);
 void add_doctor(CLI::App& app, CommandContext& context);
+void add_compare(CLI::App& app, CommandContext& context);
+void add_compare_worker(CLI::App& app, CommandContext& context);  // hidden: what compare starts
 void add_report(CLI::App& app, CommandContext& context);
 void add_run(CLI::App& app, CommandContext& context);
 

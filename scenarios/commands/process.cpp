@@ -9,8 +9,10 @@
 #include <spawn.h>
 #include <stdexcept>
 #include <string_view>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 extern char** environ;
 
@@ -111,23 +113,34 @@ int run_program(const Program& program) {
   return wait_for(child);
 }
 
-std::optional<std::string> output_of(const Program& program, std::chrono::milliseconds limit) {
+std::optional<Captured> captured(const Program& program, std::chrono::milliseconds limit) {
   const auto deadline = steady_clock::now() + limit;
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
     throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
   Descriptor ours(ends[0]), theirs(ends[1]);
+  // Errors go to memory: a second pipe would have to be read at the same time.
+  Descriptor errors(memfd_create("errors", MFD_CLOEXEC));
+  if (errors.raw() < 0) throw std::runtime_error(std::string("memfd_create: ") + std::strerror(errno));
   FileActions actions;
   posix_spawn_file_actions_adddup2(actions.raw(), theirs.raw(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(actions.raw(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(actions.raw(), STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(actions.raw(), errors.raw(), STDERR_FILENO);
   const pid_t child = spawn(program, actions);
   if (child < 0) return std::nullopt;
   theirs.close_now();
   std::optional<std::string> text = read_all(ours.raw(), deadline);
   if (!text) kill(child, SIGKILL);
-  if (wait_for(child) != 0) return std::nullopt;
-  return text;
+  const int status = wait_for(child);
+  if (!text) return std::nullopt;
+  lseek(errors.raw(), 0, SEEK_SET);
+  return Captured{status, std::move(*text), read_all(errors.raw(), deadline + limit).value_or("")};
+}
+
+std::optional<std::string> output_of(const Program& program, std::chrono::milliseconds limit) {
+  std::optional<Captured> output = captured(program, limit);
+  if (!output || output->status != 0) return std::nullopt;
+  return std::move(output->text);
 }
 
 }  // namespace mirrorscale::scenarios

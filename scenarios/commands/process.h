@@ -17,6 +17,15 @@ struct Program {
 /// ended it. Throws std::runtime_error when it can't be started.
 int run_program(const Program& program);
 
+/// How a program ended and what it wrote.
+struct Captured {
+  int status = 0;  // 128 + n: signal n
+  std::string text, errors;
+};
+/// Runs it with no input. Empty when it can't be started, or is late (then it is ended).
+std::optional<Captured> captured(const Program& program,
+                                 std::chrono::milliseconds limit = std::chrono::seconds(30));
+
 /// What it writes to standard output, if it exits with 0 within `limit`; its standard error is dropped. Empty
 /// when it can't be started, fails, or is late (then it is ended).
 std::optional<std::string> output_of(const Program& program,

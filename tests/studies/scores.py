@@ -1,0 +1,126 @@
+"""Scores of one comparison from its raw slices: ours, written down a second time, and what others would have said.
+
+Ours is the rule of harness/judge/paired_change.h; this copy shares no code with it, so that a study finds out when the
+two disagree. Peers see the very same slices.
+"""
+
+import math
+import statistics
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """Seconds and CPU seconds of the slices of both sides, pair by pair."""
+
+    a_s: list[float]
+    b_s: list[float]
+    a_cpu_s: list[float]
+    b_cpu_s: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    alpha: float
+    floor: float
+
+
+def signed_rank_above(values: list[float]) -> float:
+    """Exact p of Wilcoxon's signed-rank test against values above 0, ties and all."""
+    kept = sorted((v for v in values if v != 0), key=abs)
+    doubled: list[int] = []
+    for value in kept:
+        below = sum(abs(v) < abs(value) for v in kept)
+        equal = sum(abs(v) == abs(value) for v in kept)
+        doubled.append(2 * below + equal + 1)
+    seen = sum(r for r, v in zip(doubled, kept) if v > 0)
+    ways = {0: 1}
+    for rank in doubled:
+        more = dict(ways)
+        for total, count in ways.items():
+            more[total + rank] = more.get(total + rank, 0) + count
+        ways = more
+    return sum(n for total, n in ways.items() if total >= seen) / 2 ** len(kept)
+
+
+def pair_mean_median(values: list[float]) -> float:
+    """Hodges-Lehmann: the median of the means of all pairs, each value with itself too."""
+    return statistics.median((x + y) / 2 for i, x in enumerate(values) for y in values[i:])
+
+
+def log_ratios(restart: Restart, cpu: bool) -> list[float]:
+    pairs = zip(restart.a_cpu_s, restart.b_cpu_s) if cpu else zip(restart.a_s, restart.b_s)
+    return [math.log(b / a) for a, b in pairs]
+
+
+def deviation(values: list[float]) -> float:
+    middle = statistics.median(values)
+    return 1.4826 * statistics.median(abs(v - middle) for v in values)
+
+
+def judges_cpu_time(restarts: list[Restart]) -> bool:
+    """Whether CPU time is so much quieter than wall time that it is judged instead."""
+
+    def spreads(cpu: bool) -> tuple[float, float]:
+        ratios = [log_ratios(restart, cpu) for restart in restarts]
+        pairs = statistics.median(deviation(r) for r in ratios)
+        return pairs, math.sqrt(sum(statistics.median(r) ** 2 for r in ratios))
+
+    wall, cpu = spreads(False), spreads(True)
+    return cpu[0] < 0.5 * wall[0] and cpu[1] < wall[1]
+
+
+def ours_says_worse(restarts: list[Restart], rule: Rule) -> bool:
+    cpu = judges_cpu_time(restarts)
+    values = [statistics.median(log_ratios(restart, cpu)) for restart in restarts]
+    return (
+        signed_rank_above(values) <= rule.alpha
+        and math.expm1(pair_mean_median(values)) >= rule.floor
+    )
+
+
+def mann_whitney_p(first: list[float], second: list[float]) -> float:
+    """Two-sided p of the U test: normal approximation, ties and continuity corrected, as scipy's for such sizes."""
+    m, n = len(first), len(second)
+    both = sorted([(v, 0) for v in first] + [(v, 1) for v in second])
+    rank_sum, ties, i = 0.0, 0, 0
+    while i < len(both):
+        j = i
+        while j < len(both) and both[j][0] == both[i][0]:
+            j += 1
+        rank_sum += (i + 1 + j) / 2 * sum(1 - side for _, side in both[i:j])
+        ties += (j - i) ** 3 - (j - i)
+        i = j
+    u = rank_sum - m * (m + 1) / 2
+    variance = m * n / 12 * ((m + n + 1) - ties / ((m + n) * (m + n - 1)))
+    if variance <= 0:
+        return 1.0
+    z = max(0.0, abs(u - m * n / 2) - 0.5) / math.sqrt(variance)
+    return math.erfc(z / math.sqrt(2))
+
+
+def u_test_says_worse(a_s: list[float], b_s: list[float], alpha: float = 0.05) -> bool:
+    """Google Benchmark's compare.py: the U test of repetitions, and B's median is the larger one."""
+    return mann_whitney_p(a_s, b_s) < alpha and statistics.median(b_s) > statistics.median(a_s)
+
+
+def peers_say_worse(restarts: list[Restart]) -> dict[str, bool]:
+    all_a = [s for restart in restarts for s in restart.a_s]
+    all_b = [s for restart in restarts for s in restart.b_s]
+    means_a = [statistics.fmean(restart.a_s) for restart in restarts]
+    means_b = [statistics.fmean(restart.b_s) for restart in restarts]
+    return {
+        "U test of slices": u_test_says_worse(all_a, all_b),
+        "U test of restarts": u_test_says_worse(means_a, means_b),
+        "5 % threshold": statistics.fmean(all_b) > 1.05 * statistics.fmean(all_a),
+    }
+
+
+def wilson(hits: int, of: int, z: float = 1.959964) -> tuple[float, float]:
+    """95 % interval of a share."""
+    if of == 0:
+        return 0.0, 1.0
+    p = hits / of
+    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of))
+    return max(0.0, middle - half), min(1.0, middle + half)
