@@ -30,7 +30,7 @@ double TrainingLoop::run(int steps) {
     const std::int64_t count = std::min<std::int64_t>(steps, batches_ - next_);
     strategies::Timeline timeline(model_.strategy().replicas(), static_cast<std::size_t>(count));
     model_.session().train(order_, next_, count, &timeline);
-    add(timeline);
+    phases_.add(timeline);
     for (const double t : timeline.step_times_s()) {
       last_.push_back(t);
       total += t;
@@ -39,32 +39,6 @@ double TrainingLoop::run(int steps) {
     steps -= static_cast<int>(count);
   }
   return total;
-}
-
-void TrainingLoop::add(const strategies::Timeline& timeline) {
-  for (int r = 0; r < timeline.replicas(); ++r) {
-    for (std::size_t s = 0; s < timeline.steps(); ++s) {
-      const strategies::StepMarks& m = timeline.at(r, s);
-      sums_.input_s += m.input_s;
-      sums_.forward_s += m.forward_s;
-      sums_.backward_s += m.backward_s;
-      sums_.reduction_s += m.reduction_s;
-      sums_.optimizer_s += m.optimizer_s;
-      sums_.wait_s += m.wait_s;
-      counted_ += 1;
-    }
-  }
-}
-
-TrainingLoop::Phases TrainingLoop::mean_phases() const {
-  const double n = counted_ == 0 ? 1 : counted_;
-  return {sums_.input_s / n,     sums_.forward_s / n,   sums_.backward_s / n,
-          sums_.reduction_s / n, sums_.optimizer_s / n, sums_.wait_s / n};
-}
-
-void TrainingLoop::reset_phases() {
-  sums_ = {};
-  counted_ = 0;
 }
 
 }  // namespace mirrorscale::scenarios

@@ -1,4 +1,5 @@
 #pragma once
+#include "scenarios/cells/phase_sums.h"
 #include "strategies/model.h"
 
 #include <cstdint>
@@ -19,16 +20,11 @@ class TrainingLoop {
   /// Seconds of the steps of the last run.
   const std::vector<double>& last_step_times_s() const { return last_; }
 
-  struct Phases {
-    double input_s = 0, forward_s = 0, backward_s = 0, reduction_s = 0, optimizer_s = 0, wait_s = 0;
-  };
-  /// Mean over replicas of the seconds a step since the last reset.
-  Phases mean_phases() const;
-  void reset_phases();
+  /// Since the last reset.
+  Phases mean_phases() const { return phases_.mean(); }
+  void reset_phases() { phases_.reset(); }
 
  private:
-  void add(const strategies::Timeline& timeline);
-
   strategies::Model& model_;
   strategies::DatasetPtr data_;
   int global_batch_;
@@ -37,8 +33,7 @@ class TrainingLoop {
   std::int64_t next_ = 0, batches_ = 0;
   std::vector<std::int64_t> order_;
   std::vector<double> last_;
-  Phases sums_;
-  double counted_ = 0;  // steps times replicas
+  PhaseSums phases_;
 };
 
 }  // namespace mirrorscale::scenarios

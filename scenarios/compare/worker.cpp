@@ -1,7 +1,7 @@
 #include "scenarios/compare/worker.h"
 
 #include "harness/measure/summary.h"
-#include "harness/measure/warmup.h"
+#include "scenarios/cells/steady.h"
 #include "scenarios/cells/training_loop.h"
 #include "scenarios/compare/lockstep_memory.h"
 #include "scenarios/faults/slow_reducer.h"
@@ -48,18 +48,15 @@ class WorkerCell {
         strategy_(make_strategy(options.cell, parts(options))),
         model_(make_model(options.cell, *data, strategy_)),
         loop_(model_, data, options.cell.global_batch, options.cell.seed) {
-    harness::WarmupDetector detector;
-    while (!detector.done()) detector.add(loop_.run(1));
-    warmup_steps_ = detector.steps();
-    settled_ = detector.settled();
+    steady_ = warm_up([this] { return loop_.run(1); }, 0);
     if (options.planted_slowdown > 0) plant(options.planted_slowdown);
     step_s_ = median_step();
   }
 
   TrainingLoop& loop() { return loop_; }
   void describe(LockstepSeat& seat) const {
-    seat.warmup_steps = warmup_steps_;
-    seat.settled = settled_ ? 1 : 0;
+    seat.warmup_steps = steady_.warmup_steps;
+    seat.settled = steady_.settled ? 1 : 0;
     seat.step_s = step_s_;
     seat.planted_s = planted_s_;
   }
@@ -109,8 +106,7 @@ class WorkerCell {
   strategies::Strategy strategy_;
   strategies::Model model_;
   TrainingLoop loop_;
-  int warmup_steps_ = 0;
-  bool settled_ = false;
+  Steady steady_;
   double step_s_ = 0, planted_s_ = 0;
 };
 

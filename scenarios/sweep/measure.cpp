@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -25,7 +26,7 @@ struct Estimates {
 /// The group while it is measured: cells, the base of speed-up, and their intervals.
 class GroupRun {
  public:
-  GroupRun(std::vector<std::unique_ptr<CellUnderTest>> cells, const strategies::Dataset& data,
+  GroupRun(std::vector<std::unique_ptr<SliceSource>> cells, const strategies::Dataset& data,
            const MeasureOptions& options)
       : cells_(std::move(cells)), failures_(cells_.size()), data_(data), options_(options) {
     for (std::size_t i = 0; i < cells_.size() && !base_; ++i) {
@@ -33,7 +34,7 @@ class GroupRun {
     }
     std::vector<harness::TimedCell> timed;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-      const CellUnderTest& cell = *cells_[i];
+      const SliceSource& cell = *cells_[i];
       timed.push_back({cell.spec().key(), [this, i](int steps) { return run_slice(i, steps); },
                        cell.steps_per_slice(), static_cast<double>(cell.spec().global_batch)});
     }
@@ -68,7 +69,7 @@ class GroupRun {
   }
 
   MeasuredCell result(std::size_t i) const {
-    const CellUnderTest& cell = *cells_[i];
+    const SliceSource& cell = *cells_[i];
     const harness::CellTiming& timing = run_->timings()[i];
     if (failures_[i]) return {{}, failures_[i]};
     if (device_failed_) return {};
@@ -93,7 +94,7 @@ class GroupRun {
       m.efficiency = harness::efficiency(*e.speedup, cell.spec().devices, cells_[*base_]->spec().devices);
     }
     m.base_key = base_ && cell.makes_claim() ? cells_[*base_]->spec().key() : "";
-    const TrainingLoop::Phases p = cell.phases();
+    const Phases p = cell.phases();
     m.phases_s = {p.input_s, p.forward_s, p.backward_s, p.reduction_s, p.optimizer_s, p.wait_s};
     m.fma_peak_share = harness::median(cell.peak_shares());
     for (const harness::Slice& slice : timing.slices) m.slice_start_s.push_back(slice.start_s);
@@ -127,7 +128,7 @@ class GroupRun {
     return e;
   }
 
-  std::vector<std::unique_ptr<CellUnderTest>> cells_;
+  std::vector<std::unique_ptr<SliceSource>> cells_;
   std::vector<std::optional<CellFailure>> failures_;  // by cell
   bool device_failed_ = false;                        // nothing runs after that
   const strategies::Dataset& data_;
@@ -142,7 +143,7 @@ class GroupRun {
 std::vector<MeasuredCell> measure_group(const std::vector<CellSpec>& specs,
                                         const strategies::DatasetPtr& data, const MeasureOptions& options) {
   std::vector<MeasuredCell> results(specs.size());
-  std::vector<std::unique_ptr<CellUnderTest>> cells;
+  std::vector<std::unique_ptr<SliceSource>> cells;
   std::vector<std::size_t> which;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     options.progress("warm-up of " + std::to_string(specs[i].devices) + " devices");
@@ -155,9 +156,18 @@ std::vector<MeasuredCell> measure_group(const std::vector<CellSpec>& specs,
     }
   }
   if (cells.empty()) return results;
-  GroupRun group(std::move(cells), *data, options);
+  std::vector<MeasuredCell> measured = measure_ready(std::move(cells), *data, options);
+  for (std::size_t k = 0; k < which.size(); ++k) results[which[k]] = std::move(measured[k]);
+  return results;
+}
+
+std::vector<MeasuredCell> measure_ready(std::vector<std::unique_ptr<SliceSource>> cells,
+                                        const strategies::Dataset& data, const MeasureOptions& options) {
+  const std::size_t count = cells.size();
+  GroupRun group(std::move(cells), data, options);
   group.run();
-  for (std::size_t k = 0; k < which.size(); ++k) results[which[k]] = group.result(k);
+  std::vector<MeasuredCell> results;
+  for (std::size_t k = 0; k < count; ++k) results.push_back(group.result(k));
   return results;
 }
 

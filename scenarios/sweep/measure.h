@@ -3,8 +3,10 @@
 #include "harness/record/record.h"
 #include "scenarios/cells/cell.h"
 #include "scenarios/sweep/failure.h"
+#include "scenarios/sweep/slice_source.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,5 +31,9 @@ struct MeasuredCell {
 /// of the same rounds.
 std::vector<MeasuredCell> measure_group(const std::vector<CellSpec>& cells,
                                         const strategies::DatasetPtr& data, const MeasureOptions& options);
+
+/// The same of cells that stand ready, at least one. `data` is what they train on, for messages.
+std::vector<MeasuredCell> measure_ready(std::vector<std::unique_ptr<SliceSource>> cells,
+                                        const strategies::Dataset& data, const MeasureOptions& options);
 
 }  // namespace mirrorscale::scenarios

@@ -1,12 +1,8 @@
 #include "scenarios/sweep/measured_cell.h"
 
-#include "harness/measure/summary.h"
-#include "harness/measure/warmup.h"
 #include "kernels/backend.h"
 #include "strategies/timeline.h"
 
-#include <algorithm>
-#include <cmath>
 #include <exception>
 #include <numeric>
 
@@ -27,13 +23,7 @@ CellUnderTest::CellUnderTest(const CellSpec& spec, const strategies::DatasetPtr&
       flops_per_step_(model_.network().flops_per_row() * spec.global_batch),
       makes_claim_(!oversubscribed(spec) && !emulated(spec)) {
   if (makes_claim_) make_peaks();
-  harness::WarmupDetector detector;
-  while (!detector.done()) detector.add(loop_.run(1));
-  warmup_steps_ = detector.steps();
-  std::vector<double> probe;
-  for (int i = 0; i < 5; ++i) probe.push_back(loop_.run(1));
-  warmup_steps_ += 5;
-  steps_per_slice_ = static_cast<int>(std::clamp(std::ceil(slice_s / *harness::median(probe)), 1.0, 1e4));
+  steady_ = warm_up([this] { return loop_.run(1); }, slice_s);
   loop_.reset_phases();
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 #include "scenarios/cells/cell.h"
+#include "scenarios/cells/steady.h"
 #include "scenarios/cells/training_loop.h"
+#include "scenarios/sweep/slice_source.h"
 
 #include <memory>
 #include <vector>
@@ -8,25 +10,23 @@
 namespace mirrorscale::scenarios {
 
 /// A cell that stands ready: model, devices and data, warmed up, and what its slices gave so far.
-class CellUnderTest {
+class CellUnderTest final : public SliceSource {
  public:
   CellUnderTest(const CellSpec& spec, const strategies::DatasetPtr& data, double slice_s);
-  ~CellUnderTest();
+  ~CellUnderTest() override;
   CellUnderTest(const CellUnderTest&) = delete;
   CellUnderTest& operator=(const CellUnderTest&) = delete;
 
   /// One slice; returns its seconds. Then measures, in the same moment, what the cores can do at most.
-  double run_slice(int steps);
+  double run_slice(int steps) override;
 
-  const CellSpec& spec() const { return spec_; }
-  /// Whether its times say anything about scaling.
-  bool makes_claim() const { return makes_claim_; }
-  int warmup_steps() const { return warmup_steps_; }
-  int steps_per_slice() const { return steps_per_slice_; }
-  const std::vector<double>& step_times_s() const { return step_times_s_; }
-  /// Share of the FMA peak of each slice; empty for cells that make no claim.
-  const std::vector<double>& peak_shares() const { return peak_shares_; }
-  TrainingLoop::Phases phases() const { return loop_.mean_phases(); }
+  const CellSpec& spec() const override { return spec_; }
+  bool makes_claim() const override { return makes_claim_; }
+  int warmup_steps() const override { return steady_.warmup_steps; }
+  int steps_per_slice() const override { return steady_.steps_per_slice; }
+  const std::vector<double>& step_times_s() const override { return step_times_s_; }
+  const std::vector<double>& peak_shares() const override { return peak_shares_; }
+  Phases phases() const override { return loop_.mean_phases(); }
 
  private:
   void make_peaks();
@@ -44,7 +44,7 @@ class CellUnderTest {
   std::vector<Peak> peaks_;  // by replica
   double flops_per_step_;
   bool makes_claim_;
-  int warmup_steps_ = 0, steps_per_slice_ = 1;
+  Steady steady_;
   std::vector<double> step_times_s_, peak_shares_;
 };
 
