@@ -15,8 +15,8 @@
 namespace mirrorscale::harness {
 namespace {
 
-constexpr double kToSigma = 1.4826;         // times the MAD: a normal's standard deviation
-constexpr double kMedianOverMean = 1.2533;  // standard error of a median over a mean's, sqrt(pi / 2)
+constexpr double kToSigma = 1.4826;   // times the MAD: a normal's standard deviation
+constexpr double kOverMean = 1.0233;  // standard error of a median of pair means over a mean's, sqrt(pi / 3)
 constexpr double kRankTestPrice = 1.05;
 
 double deviation(std::span<const double> values) {
@@ -59,7 +59,7 @@ PairedChange paired_change(std::span<const std::vector<double>> log_ratios, doub
   for (std::size_t r = 0; r < log_ratios.size(); ++r) {
     const auto middle = median(log_ratios[r]);
     if (!middle) throw std::invalid_argument(fmt::format("[paired_change] restart {} has no pairs", r));
-    result.restart_log_ratios.push_back(*middle);
+    result.restart_log_ratios.push_back(*median_of_pair_means(log_ratios[r]));
     deviations.push_back(kToSigma * *median_absolute_deviation(log_ratios[r]));
     correlation.add(log_ratios[r], *middle);
     pairs += static_cast<double>(log_ratios[r].size());
@@ -73,7 +73,7 @@ PairedChange paired_change(std::span<const std::vector<double>> log_ratios, doub
   result.restart_deviation = deviation(result.restart_log_ratios);
   result.neighbour_correlation = correlation.value();
   const double independent =
-      kMedianOverMean * result.pair_deviation / std::sqrt(pairs / static_cast<double>(log_ratios.size()));
+      kOverMean * result.pair_deviation / std::sqrt(pairs / static_cast<double>(log_ratios.size()));
   result.clustering = independent > 0 ? result.restart_deviation / independent : 1;
   return result;
 }

@@ -14,12 +14,13 @@ namespace mirrorscale::harness {
 /// B in a restart is a fair coin: each restart's value is even around 0 by design, so that the signed-rank
 /// test of restart values keeps its false-alarm rate whatever pairs hang together inside.
 struct PairedChange {
-  std::vector<double> restart_log_ratios;  // of each restart: median over its pairs of log(B's time / A's)
-  Interval change;                         // of B's time, a fraction: 0.01 says that B takes 1 % longer
-  double p_slower = 1, p_faster = 1;       // one-sided, B against A
-  double pair_deviation = 0;         // of a pair's log ratio around its restart's, robust (1.4826 * MAD)
-  double restart_deviation = 0;      // of the restarts' log ratios
-  double neighbour_correlation = 0;  // of a pair with the next one of its restart
+  std::vector<double>
+      restart_log_ratios;             // of each restart: median of the pair means of its log(B's / A's time)
+  Interval change;                    // of B's time, a fraction: 0.01 says that B takes 1 % longer
+  double p_slower = 1, p_faster = 1;  // one-sided, B against A
+  double pair_deviation = 0;          // of a pair's log ratio around its restart's, robust (1.4826 * MAD)
+  double restart_deviation = 0;       // of the restarts' log ratios
+  double neighbour_correlation = 0;   // of a pair with the next one of its restart
   /// Restart deviation over what pairs without any correlation would give: 1 says that pairs are independent;
   /// 3, that a test of single pairs would believe in intervals a third as wide as the true ones.
   double clustering = 1;

@@ -1,7 +1,6 @@
 #include "harness/measure/signed_rank.h"
 
 #include "harness/measure/normal.h"
-#include "harness/measure/summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,6 +82,55 @@ std::size_t outside(std::size_t n, double tail) {
   return k;  // P(sum < k) <= tail
 }
 
+/// The means of all pairs of values, each with itself too, in order of size. Few are listed; of many, the one
+/// asked for is closed in on by counting, to the last bit but a few.
+class PairMeans {
+ public:
+  explicit PairMeans(std::span<const double> values) : sorted_(values.begin(), values.end()) {
+    for (const double value : values) {
+      if (!std::isfinite(value))
+        throw std::invalid_argument(
+            fmt::format("[hodges_lehmann] a value is {}; expected finite numbers", value));
+    }
+    std::ranges::sort(sorted_);
+    if (sorted_.size() > kListed) return;
+    listed_.reserve(size());
+    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+      for (std::size_t j = i; j < sorted_.size(); ++j) listed_.push_back((sorted_[i] + sorted_[j]) / 2);
+    }
+    std::ranges::sort(listed_);
+  }
+
+  std::size_t size() const { return sorted_.size() * (sorted_.size() + 1) / 2; }
+  double median() const { return (at((size() - 1) / 2) + at(size() / 2)) / 2; }
+  double at(std::size_t k) const {
+    if (!listed_.empty()) return listed_[k];
+    double low = sorted_.front(), high = sorted_.back();
+    for (int i = 0; i < 200 && low < high; ++i) {
+      const double middle = low + (high - low) / 2;
+      if (middle == low || middle == high) break;
+      (up_to(middle) > k ? high : low) = middle;
+    }
+    return up_to(low) > k ? low : high;
+  }
+
+ private:
+  static constexpr std::size_t kListed = 500;
+
+  /// How many are at most `bound`.
+  std::size_t up_to(double bound) const {
+    std::size_t count = 0, j = sorted_.size();
+    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+      while (j > 0 && (sorted_[i] + sorted_[j - 1]) / 2 > bound) --j;
+      if (j <= i) break;
+      count += j - i;
+    }
+    return count;
+  }
+
+  std::vector<double> sorted_, listed_;
+};
+
 }  // namespace
 
 SignedRank signed_rank(std::span<const double> values) {
@@ -117,24 +165,19 @@ std::optional<Interval> hodges_lehmann(std::span<const double> values, double co
         fmt::format("[hodges_lehmann] confidence {}; expected between 0 and 1", confidence));
   }
   const std::size_t n = values.size();
-  if (n > kMostForPairMeans) {
-    throw std::invalid_argument(
-        fmt::format("[hodges_lehmann] {} values; expected at most {}", n, kMostForPairMeans));
-  }
   if (n < 2) return {};
-  std::vector<double> means;
-  means.reserve(n * (n + 1) / 2);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = i; j < n; ++j) means.push_back((values[i] + values[j]) / 2);
-  }
-  const double middle = *median(means);  // refuses what is not finite
+  const PairMeans means(values);
   const std::size_t k = outside(n, (1 - confidence) / 2);
   if (k == 0) {
     const auto [low, high] = std::ranges::minmax(values);
-    return Interval{middle, low, high};
+    return Interval{means.median(), low, high};
   }
-  std::ranges::sort(means);
-  return Interval{middle, means[k - 1], means[means.size() - k]};
+  return Interval{means.median(), means.at(k - 1), means.at(means.size() - k)};
+}
+
+std::optional<double> median_of_pair_means(std::span<const double> values) {
+  if (values.empty()) return {};
+  return PairMeans(values).median();
 }
 
 }  // namespace mirrorscale::harness

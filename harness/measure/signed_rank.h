@@ -28,9 +28,9 @@ double least_signed_rank_p(std::size_t n);
 
 /// Hodges-Lehmann: the median of the means of all pairs (each value with itself too), with the interval of
 /// the values that the signed-rank test doesn't reject. Fewer than 6 values have no 95 % interval; then it is
-/// their range. Empty for fewer than 2. Takes n^2 / 2 numbers of room: for up to kMostForPairMeans values,
-/// else throws std::invalid_argument.
+/// their range. Empty for fewer than 2. Throws std::invalid_argument for a value that is not finite.
 std::optional<Interval> hodges_lehmann(std::span<const double> values, double confidence = 0.95);
-inline constexpr std::size_t kMostForPairMeans = 4000;
+/// The middle alone; empty where there is no value.
+std::optional<double> median_of_pair_means(std::span<const double> values);
 
 }  // namespace mirrorscale::harness

@@ -64,7 +64,7 @@ def judges_cpu_time(restarts: list[Restart]) -> bool:
     def spreads(cpu: bool) -> tuple[float, float]:
         ratios = [log_ratios(restart, cpu) for restart in restarts]
         pairs = statistics.median(deviation(r) for r in ratios)
-        return pairs, math.sqrt(sum(statistics.median(r) ** 2 for r in ratios))
+        return pairs, math.sqrt(sum(pair_mean_median(r) ** 2 for r in ratios))
 
     wall, cpu = spreads(False), spreads(True)
     return cpu[0] < 0.5 * wall[0] and cpu[1] < wall[1]
@@ -72,7 +72,7 @@ def judges_cpu_time(restarts: list[Restart]) -> bool:
 
 def ours_says_worse(restarts: list[Restart], rule: Rule) -> bool:
     cpu = judges_cpu_time(restarts)
-    values = [statistics.median(log_ratios(restart, cpu)) for restart in restarts]
+    values = [pair_mean_median(log_ratios(restart, cpu)) for restart in restarts]
     return (
         signed_rank_above(values) <= rule.alpha
         and math.expm1(pair_mean_median(values)) >= rule.floor

@@ -125,9 +125,28 @@ TEST(HodgesLehmann, HoldsTheTruthAsOftenAsItSays) {
   EXPECT_NEAR(static_cast<double>(held) / kRuns, 0.951, 0.02);  // 1 - 2 * 25 / 1024
 }
 
+// Of many values the pair means are counted instead of listed: the same numbers.
+TEST(HodgesLehmann, CountsWhereThereAreTooManyToList) {
+  std::mt19937_64 random(17);
+  std::normal_distribution<double> noise;
+  Values values(601), means;
+  for (double& value : values) value = noise(random);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = i; j < values.size(); ++j) means.push_back((values[i] + values[j]) / 2);
+  }
+  std::sort(means.begin(), means.end());
+  EXPECT_DOUBLE_EQ(*median_of_pair_means(values), means[means.size() / 2]);
+  const Interval interval = *hodges_lehmann(values);
+  EXPECT_TRUE(
+      std::any_of(means.begin(), means.end(), [&](double m) { return std::abs(m - interval.low) < 1e-14; }));
+  EXPECT_NEAR(interval.high - interval.low, 2 * 1.96 * 1.0233 / std::sqrt(601), 0.02);
+  EXPECT_DOUBLE_EQ(*median_of_pair_means(Values(700, 3.5)), 3.5);
+}
+
 TEST(HodgesLehmann, RefusesOptionsOutOfRange) {
   EXPECT_THROW(hodges_lehmann(Values{1, 2}, 1), std::invalid_argument);
-  EXPECT_THROW(hodges_lehmann(Values(kMostForPairMeans + 1, 1.0)), std::invalid_argument);
+  EXPECT_THROW(hodges_lehmann(Values{1, std::numeric_limits<double>::infinity()}), std::invalid_argument);
+  EXPECT_FALSE(median_of_pair_means(Values{}));
 }
 
 }  // namespace

@@ -16,12 +16,15 @@ struct Behaviour {
   /// Work of one replica in its step number `step` (warm-up counts) that begins at `now_s`.
   std::function<double(int replica, std::int64_t step, double now_s)> compute_s;
   /// What all do together once the last has come.
-  std::function<double(std::int64_t step, double now_s)> exchange_s = [](std::int64_t, double) { return 0.0; };
+  std::function<double(std::int64_t step, double now_s)> exchange_s = [](std::int64_t, double) {
+    return 0.0;
+  };
   /// How late a replica wakes up for a slice.
   std::function<double(int replica)> late_s = [](int) { return 0.0; };
 };
 
-/// A cell whose step times are known: no threads and no work, only marks on a timeline, as replicas make them.
+/// A cell whose step times are known: no threads and no work, only marks on a timeline, as replicas make
+/// them.
 class FakeEngine final : public SliceSource {
  public:
   FakeEngine(CellSpec spec, Behaviour behaviour, harness::HandClock& clock, double slice_s)

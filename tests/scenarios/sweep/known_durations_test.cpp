@@ -1,5 +1,5 @@
-// A workload whose durations are known (CLK), through the code that measures real ones: warm-up, timelines, slices in
-// random order, intervals. Whatever is planted, the reported numbers are right within 1 %.
+// A workload whose durations are known (CLK), through the code that measures real ones: warm-up, timelines,
+// slices in random order, intervals. Whatever is planted, the reported numbers are right within 1 %.
 #include "scenarios/sweep/measure.h"
 #include "scenarios/workloads/data_source.h"
 #include "tests/scenarios/sweep/fake_engine.h"
@@ -24,11 +24,12 @@ struct Situation {
   std::string name;
   int devices = 2;
   Behaviour base, many;
-  double step_s = 0;        // median
-  double mean_step_s = 0;   // what throughput follows
+  double step_s = 0;       // median
+  double mean_step_s = 0;  // what throughput follows
   double base_step_s = 8e-3;
   bool weak = false;
-  double wait_s = 0, reduction_s = 0;  // of a step, mean over replicas
+  double wait_s = 0, reduction_s = 0;  // of a step, mean over replicas; a wait below 0 isn't looked at
+  bool only_ratio = false;  // the machine itself has no one speed: only speed-up and efficiency are known
 
   friend std::ostream& operator<<(std::ostream& out, const Situation& s) { return out << s.name; }
 };
@@ -39,7 +40,9 @@ Behaviour steady(double seconds) {
 
 /// The same, times what the machine does at that moment or step.
 Behaviour scaled(double seconds, std::function<double(std::int64_t step, double now_s)> factor) {
-  return {.compute_s = [seconds, factor](int, std::int64_t step, double now) { return seconds * factor(step, now); }};
+  return {.compute_s = [seconds, factor](int, std::int64_t step, double now) {
+    return seconds * factor(step, now);
+  }};
 }
 
 Situation plain(const std::string& name, int devices, double step_s) {
@@ -87,8 +90,8 @@ std::vector<Situation> situations() {
   s.many = scaled(4e-3, [](std::int64_t step, double) { return step == 300 ? 250.0 : 1.0; });
   all.push_back(s);
 
-  // The clock falls to two thirds at some moment past the middle: the medians are those of before, and the ratio
-  // holds all the time.
+  // The clock falls to two thirds at some moment past the middle: the medians are those of before, and the
+  // ratio holds all the time.
   s = plain("throttled_past_the_middle", 2, 4e-3);
   const auto throttle = [](std::int64_t, double now) { return now > 0.6 * kRounds * 0.028 ? 1.5 : 1.0; };
   s.base = scaled(8e-3, throttle);
@@ -103,7 +106,10 @@ std::vector<Situation> situations() {
   all.push_back(s);
 
   s = plain("machine_wanders", 2, 4e-3);
-  const auto wander = [](std::int64_t, double now) { return 1 + 0.3 * std::sin(2 * std::numbers::pi * now / 1.7); };
+  s.only_ratio = true;
+  const auto wander = [](std::int64_t, double now) {
+    return 1 + 0.3 * std::sin(2 * std::numbers::pi * now / 1.7);
+  };
   s.base = scaled(8e-3, wander);
   s.many = scaled(4e-3, wander);
   all.push_back(s);
@@ -168,19 +174,23 @@ TEST_P(KnownDurations, AreReportedWithinOnePercent) {
   const harness::Measurement& many = *measured[1].measurement;
   const auto near = [](double seen, double truth) { EXPECT_NEAR(seen / truth, 1, 0.01); };
 
-  near(base.step_p50_s, s.base_step_s);
-  near(many.step_p50_s, s.step_s);
   const double rows = s.weak ? kBatch * s.devices : kBatch;
-  near(base.samples_per_s.value, kBatch / s.base_step_s);
-  near(many.samples_per_s.value, rows / s.mean_step_s);
+  if (!s.only_ratio) {
+    near(base.step_p50_s, s.base_step_s);
+    near(many.step_p50_s, s.step_s);
+    near(base.samples_per_s.value, kBatch / s.base_step_s);
+    near(many.samples_per_s.value, rows / s.mean_step_s);
+  }
   ASSERT_TRUE(many.speedup && many.efficiency);
   const double speedup = rows / s.mean_step_s / (kBatch / s.base_step_s);
   near(many.speedup->value, speedup);
   near(many.efficiency->value, speedup / s.devices);
   EXPECT_LE(many.speedup->low, speedup * 1.01);
   EXPECT_GE(many.speedup->high, speedup * 0.99);
-  if (s.wait_s > 0) EXPECT_NEAR(many.phases_s.wait / s.wait_s, 1, 0.1);  // a mean of rare or random waits
-  if (s.wait_s == 0) EXPECT_NEAR(many.phases_s.wait, 0, 1e-9);
+  // A mean of rare or random waits.
+  if (s.wait_s >= 0) {
+    EXPECT_NEAR(many.phases_s.wait, s.wait_s, 0.1 * s.wait_s + 1e-9);
+  }
   EXPECT_NEAR(many.phases_s.reduction, s.reduction_s, 1e-5);
 }
 
