@@ -30,6 +30,20 @@ def workers(parent: int) -> dict[int, str]:
     return found
 
 
+def both_workers(run: subprocess.Popen) -> dict[int, str]:
+    """The kernel's list of children may lack one while processes come and go: until both are on it."""
+    found = {}
+
+    def complete() -> bool:
+        found.clear()
+        found.update(workers(run.pid))
+        return sorted(found.values()) == ["A", "B"]
+
+    wait_until("both workers are there", lambda: run.poll() is not None or complete())
+    assert run.poll() is None, run.communicate()
+    return dict(found)
+
+
 def states(process: int) -> list[str]:
     """R, S, D … of every thread."""
     letters = []
@@ -66,11 +80,10 @@ def run() -> Iterator[subprocess.Popen]:
         [BINARY, *LONG], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        wait_until("both workers are there", lambda: len(workers(process.pid)) == 2)
+        both = both_workers(process)
         wait_until(
             "both take slices",
-            lambda: process.poll() is not None
-            or all(has_run(worker) > 0.2 for worker in workers(process.pid)),
+            lambda: process.poll() is not None or all(has_run(worker) > 0.2 for worker in both),
         )
         assert process.poll() is None, process.communicate()
         yield process
@@ -80,7 +93,7 @@ def run() -> Iterator[subprocess.Popen]:
 
 
 def test_a_killed_worker_ends_the_run_with_its_name(run: subprocess.Popen) -> None:
-    both = workers(run.pid)
+    both = both_workers(run)
     victim = next(worker for worker, side in both.items() if side == "B")
     os.kill(victim, signal.SIGKILL)
     out, errors = run.communicate(timeout=30)
@@ -91,7 +104,7 @@ def test_a_killed_worker_ends_the_run_with_its_name(run: subprocess.Popen) -> No
 
 
 def test_a_worker_that_stands_still_is_missed(run: subprocess.Popen) -> None:
-    both = workers(run.pid)
+    both = both_workers(run)
     victim = next(worker for worker, side in both.items() if side == "A")
     os.kill(victim, signal.SIGSTOP)
     out, errors = run.communicate(timeout=60)
@@ -101,7 +114,7 @@ def test_a_worker_that_stands_still_is_missed(run: subprocess.Popen) -> None:
 
 
 def test_workers_end_with_their_parent(run: subprocess.Popen) -> None:
-    both = workers(run.pid)
+    both = both_workers(run)
     run.kill()
     run.wait()
     for worker in both:
@@ -110,7 +123,7 @@ def test_workers_end_with_their_parent(run: subprocess.Popen) -> None:
 
 def test_who_has_no_token_sleeps(run: subprocess.Popen) -> None:
     """While the one runs, all threads of the other sleep: looked at again and again."""
-    first, second = workers(run.pid)
+    first, second = both_workers(run)
     both_ran, one_ran = 0, 0
     for _ in range(300):
         # The look takes a moment, in which the token may move on; a thread that wakes late is seen at most once.
