@@ -108,6 +108,12 @@ Strategy::Strategy(std::string kind, std::vector<std::string> devices, const Str
   if (state_->backend != "cuda" && options.graphs) {
     throw std::invalid_argument("[strategy] graphs need cuda devices; " + state_->backend + " has none");
   }
+  const bool copies = options.cross_device_ops == CrossDeviceOps::kReductionToOneDevice ||
+                      options.cross_device_ops == CrossDeviceOps::kHierarchicalCopy;
+  if (options.registered_buffers && (state_->backend != "cuda" || copies)) {
+    throw std::invalid_argument(
+        "[strategy] registered buffers are NCCL's; they need cuda devices and no other cross-device ops");
+  }
   if (state_->backend != "cuda" &&
       (options.numerics == kernels::Numerics::kFast || options.precision != kernels::Precision::kFloat32)) {
     throw std::invalid_argument("[strategy] " + state_->backend +
@@ -142,6 +148,9 @@ bool Strategy::exact() const {
 }
 bool Strategy::graphs() const {
   return state_->options.graphs;
+}
+bool Strategy::registered_buffers() const {
+  return state_->options.registered_buffers;
 }
 DeviceGroupOptions Strategy::group_options() const {
   return {state_->options.cross_device_ops, state_->options.team.limit};
