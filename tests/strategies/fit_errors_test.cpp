@@ -179,8 +179,9 @@ class BrokenLoss final : public Loss {
  public:
   std::string name() const override { return "broken"; }
   void check(int, const TargetShape&) const override {}
-  void compute(kernels::Backend&, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
+  void compute(kernels::Backend& backend, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
                kernels::Column loss) const override {
+    backend.synchronize();  // the host reads next
     if (--calls_left == 0) throw std::runtime_error("out of tokens");
     for (int r = 0; r < y.rows; ++r) {
       if (gradient) gradient.at(r, 0) = 2 * (y.at(r, 0) - t.values.at(r, 0));
@@ -217,8 +218,9 @@ class StuckLoss final : public Loss {
  public:
   std::string name() const override { return "stuck"; }
   void check(int, const TargetShape&) const override {}
-  void compute(kernels::Backend&, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
+  void compute(kernels::Backend& backend, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
                kernels::Column loss) const override {
+    backend.synchronize();  // the host reads next
     if (t.values.at(0, 0) == 0) {
       release.get_future().wait();
       left.set_value_at_thread_exit();
