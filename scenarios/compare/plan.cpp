@@ -13,6 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char *kOn = "on", *kOff = "off";  // of what is a flag on the command line
+
 using Named = std::vector<std::pair<std::string, std::string>>;
 
 /// Everything that names a cell, by the worker's options; wait_limit_s is none of it.
@@ -27,7 +29,9 @@ Named settings_of(const CellSpec& cell) {
           {"numerics", cell.numerics},
           {"precision", cell.precision},
           {"reduction", cell.reduction},
-          {"cross-device-ops", cell.cross_device_ops}};
+          {"cross-device-ops", cell.cross_device_ops},
+          {"graphs", cell.graphs ? kOn : kOff},
+          {"registered-buffers", cell.registered_buffers ? kOn : kOff}};
 }
 
 std::vector<CellSpec> flat(const SweepPlan& plan) {
@@ -108,8 +112,9 @@ std::string program_of_build(const std::string& folder_or_program) {
 std::vector<std::string> arguments_of(const CellSpec& cell) {
   std::vector<std::string> arguments;
   for (const auto& [name, value] : settings_of(cell)) {
+    if (value == kOff) continue;
     arguments.push_back("--" + name);
-    arguments.push_back(value);
+    if (value != kOn) arguments.push_back(value);
   }
   arguments.insert(arguments.end(), {"--wait-limit", std::to_string(cell.wait_limit_s)});
   return arguments;

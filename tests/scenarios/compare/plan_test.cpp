@@ -60,6 +60,20 @@ TEST(Arguments, GiveTheSameCell) {
   EXPECT_EQ(groups[0][0].wait_limit_s, 7);
 }
 
+// What is a flag is named where it is on; a build that doesn't know it is asked for it only then.
+TEST(Arguments, NameAFlagWhereItIsOn) {
+  CellSpec cell;
+  const auto count = [](const CellSpec& of, const char* option) {
+    const std::vector<std::string> arguments = arguments_of(of);
+    return std::count(arguments.begin(), arguments.end(), option);
+  };
+  EXPECT_EQ(count(cell, "--graphs"), 0);
+  cell.graphs = true;
+  EXPECT_EQ(count(cell, "--graphs"), 1);
+  EXPECT_EQ(count(cell, "--registered-buffers"), 0);
+  EXPECT_EQ(count(cell, "on"), 0);
+}
+
 TEST(ProgramOfBuild, WhatIsNoBuildIsRefused) {
   EXPECT_THROW(program_of_build("/no/such/folder"), std::invalid_argument);
   EXPECT_THROW(program_of_build("/etc"), std::invalid_argument);
