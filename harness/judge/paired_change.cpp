@@ -9,7 +9,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 
 namespace mirrorscale::harness {
@@ -19,12 +18,32 @@ constexpr double kToSigma = 1.4826;   // times the MAD: a normal's standard devi
 constexpr double kOverMean = 1.0233;  // standard error of a median of pair means over a mean's, sqrt(pi / 3)
 constexpr double kRankTestPrice = 1.05;
 
-double deviation(std::span<const double> values) {
+constexpr double kLeastUncertainty = 1e-6;  // equal pairs are no proof that there is no noise
+
+/// Adds to each restart's own uncertainty (of its pairs) what restarts differ by beyond it: DerSimonian and
+/// Laird's estimate, around 0, so that it knows no signs. A large change makes all alike, and hurts nobody.
+void add_difference_of_restarts(std::span<const double> values, std::vector<double>& uncertainty) {
+  double q = 0, weights = 0;
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    const double weight = 1 / (uncertainty[r] * uncertainty[r]);
+    q += values[r] * values[r] * weight;
+    weights += weight;
+  }
+  const double beyond = std::max(0.0, (q - static_cast<double>(values.size())) / weights);
+  for (double& u : uncertainty) u = std::sqrt(u * u + beyond);
+}
+
+/// Deviation of a typical restart: what all of them would have, were they equally sure, for the same standard
+/// error of the change.
+double typical_deviation(std::span<const double> values, std::span<const double> uncertainty, double middle) {
+  double squares = 0, weights = 0;
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    const double residual = (values[r] - middle) / uncertainty[r];
+    squares += residual * residual;
+    weights += 1 / uncertainty[r];
+  }
   const auto n = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  double sum = 0;
-  for (const double v : values) sum += (v - mean) * (v - mean);
-  return std::sqrt(sum / (n - 1));
+  return std::sqrt(squares / (n - 1)) * n / weights;
 }
 
 /// Correlation of signs around the restart's median with the next pair's: a preempted slice counts as one.
@@ -61,16 +80,25 @@ PairedChange paired_change(std::span<const std::vector<double>> log_ratios, doub
     if (!middle) throw std::invalid_argument(fmt::format("[paired_change] restart {} has no pairs", r));
     result.restart_log_ratios.push_back(*median_of_pair_means(log_ratios[r]));
     deviations.push_back(kToSigma * *median_absolute_deviation(log_ratios[r]));
+    result.restart_uncertainty.push_back(
+        std::max(kLeastUncertainty,
+                 kOverMean * deviations.back() / std::sqrt(static_cast<double>(log_ratios[r].size()))));
     correlation.add(log_ratios[r], *middle);
     pairs += static_cast<double>(log_ratios[r].size());
   }
-  const Interval log_change = *hodges_lehmann(result.restart_log_ratios, confidence);
+  add_difference_of_restarts(result.restart_log_ratios, result.restart_uncertainty);
+  const Interval log_change =
+      *hodges_lehmann(result.restart_log_ratios, confidence, result.restart_uncertainty);
   result.change = {std::expm1(log_change.value), std::expm1(log_change.low), std::expm1(log_change.high)};
-  const SignedRank test = signed_rank(result.restart_log_ratios);
+  std::vector<double> standardised;
+  for (std::size_t r = 0; r < log_ratios.size(); ++r)
+    standardised.push_back(result.restart_log_ratios[r] / result.restart_uncertainty[r]);
+  const SignedRank test = signed_rank(standardised);
   result.p_slower = test.p_above;
   result.p_faster = test.p_below;
   result.pair_deviation = *median(deviations);
-  result.restart_deviation = deviation(result.restart_log_ratios);
+  result.restart_deviation =
+      typical_deviation(result.restart_log_ratios, result.restart_uncertainty, log_change.value);
   result.neighbour_correlation = correlation.value();
   const double independent =
       kOverMean * result.pair_deviation / std::sqrt(pairs / static_cast<double>(log_ratios.size()));

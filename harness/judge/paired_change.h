@@ -12,14 +12,18 @@ namespace mirrorscale::harness {
 /// several restarts. The unit of the test is the RESTART, not the pair of slices: pairs of one restart share
 /// two address layouts and are alike. Restarts are independent, and where A and B are the same, who is called
 /// B in a restart is a fair coin: each restart's value is even around 0 by design, so that the signed-rank
-/// test of restart values keeps its false-alarm rate whatever pairs hang together inside.
+/// test of restart values keeps its false-alarm rate whatever pairs hang together inside. Restarts that
+/// others on the machine disturbed have fewer and wilder pairs; ranks are of values over their uncertainty,
+/// so that these count less. The uncertainty does not know signs, hence the rate of false alarms stays.
 struct PairedChange {
-  std::vector<double>
-      restart_log_ratios;             // of each restart: median of the pair means of its log(B's / A's time)
+  /// Of each restart: the median of the pair means of its log(B's time / A's).
+  std::vector<double> restart_log_ratios;
+  /// Their scales: of the restart's own pairs, and of what restarts differ by beyond that.
+  std::vector<double> restart_uncertainty;
   Interval change;                    // of B's time, a fraction: 0.01 says that B takes 1 % longer
   double p_slower = 1, p_faster = 1;  // one-sided, B against A
   double pair_deviation = 0;          // of a pair's log ratio around its restart's, robust (1.4826 * MAD)
-  double restart_deviation = 0;       // of the restarts' log ratios
+  double restart_deviation = 0;       // of a typical restart's log ratio
   double neighbour_correlation = 0;   // of a pair with the next one of its restart
   /// Restart deviation over what pairs without any correlation would give: 1 says that pairs are independent;
   /// 3, that a test of single pairs would believe in intervals a third as wide as the true ones.

@@ -87,18 +87,25 @@ std::size_t outside(std::size_t n, double tail) {
 class PairMeans {
  public:
   explicit PairMeans(std::span<const double> values) : sorted_(values.begin(), values.end()) {
-    for (const double value : values) {
-      if (!std::isfinite(value))
-        throw std::invalid_argument(
-            fmt::format("[hodges_lehmann] a value is {}; expected finite numbers", value));
-    }
+    require_finite(values);
     std::ranges::sort(sorted_);
-    if (sorted_.size() > kListed) return;
-    listed_.reserve(size());
-    for (std::size_t i = 0; i < sorted_.size(); ++i) {
-      for (std::size_t j = i; j < sorted_.size(); ++j) listed_.push_back((sorted_[i] + sorted_[j]) / 2);
+    if (sorted_.size() <= kListed) list(std::vector<double>(sorted_.size(), 1));
+  }
+  /// Weighted by 1 / scale. All are listed.
+  PairMeans(std::span<const double> values, std::span<const double> scales)
+      : sorted_(values.begin(), values.end()) {
+    require_finite(values);
+    if (scales.size() != values.size()) {
+      throw std::invalid_argument(
+          fmt::format("[hodges_lehmann] {} scales of {} values", scales.size(), values.size()));
     }
-    std::ranges::sort(listed_);
+    std::vector<double> weights;
+    for (const double scale : scales) {
+      if (!(scale > 0 && std::isfinite(scale)))
+        throw std::invalid_argument(fmt::format("[hodges_lehmann] scale {}; expected above 0", scale));
+      weights.push_back(1 / scale);
+    }
+    list(weights);
   }
 
   std::size_t size() const { return sorted_.size() * (sorted_.size() + 1) / 2; }
@@ -116,6 +123,26 @@ class PairMeans {
 
  private:
   static constexpr std::size_t kListed = 500;
+
+  static void require_finite(std::span<const double> values) {
+    for (const double value : values) {
+      if (!std::isfinite(value))
+        throw std::invalid_argument(
+            fmt::format("[hodges_lehmann] a value is {}; expected finite numbers", value));
+    }
+  }
+
+  void list(const std::vector<double>& weights) {
+    listed_.reserve(size());
+    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+      for (std::size_t j = i; j < sorted_.size(); ++j) {
+        // Halves of equal weights, so that a plain mean is a plain mean.
+        const double part = weights[i] / (weights[i] + weights[j]);
+        listed_.push_back(part * sorted_[i] + (1 - part) * sorted_[j]);
+      }
+    }
+    std::ranges::sort(listed_);
+  }
 
   /// How many are at most `bound`.
   std::size_t up_to(double bound) const {
@@ -159,14 +186,15 @@ double least_signed_rank_p(std::size_t n) {
   return std::pow(0.5, static_cast<double>(n));
 }
 
-std::optional<Interval> hodges_lehmann(std::span<const double> values, double confidence) {
+std::optional<Interval> hodges_lehmann(std::span<const double> values, double confidence,
+                                       std::span<const double> scales) {
   if (!(confidence > 0 && confidence < 1)) {
     throw std::invalid_argument(
         fmt::format("[hodges_lehmann] confidence {}; expected between 0 and 1", confidence));
   }
   const std::size_t n = values.size();
   if (n < 2) return {};
-  const PairMeans means(values);
+  const PairMeans means = scales.empty() ? PairMeans(values) : PairMeans(values, scales);
   const std::size_t k = outside(n, (1 - confidence) / 2);
   if (k == 0) {
     const auto [low, high] = std::ranges::minmax(values);

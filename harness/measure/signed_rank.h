@@ -28,8 +28,11 @@ double least_signed_rank_p(std::size_t n);
 
 /// Hodges-Lehmann: the median of the means of all pairs (each value with itself too), with the interval of
 /// the values that the signed-rank test doesn't reject. Fewer than 6 values have no 95 % interval; then it is
-/// their range. Empty for fewer than 2. Throws std::invalid_argument for a value that is not finite.
-std::optional<Interval> hodges_lehmann(std::span<const double> values, double confidence = 0.95);
+/// their range. Empty for fewer than 2. With `scales`, how uncertain each value is: a mean of two is weighted
+/// by 1 / scale, and the interval is of the test of values over their scales. Throws std::invalid_argument
+/// for a value that is not finite, for a scale that is not positive, and for another number of scales.
+std::optional<Interval> hodges_lehmann(std::span<const double> values, double confidence = 0.95,
+                                       std::span<const double> scales = {});
 /// The middle alone; empty where there is no value.
 std::optional<double> median_of_pair_means(std::span<const double> values);
 

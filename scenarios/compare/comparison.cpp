@@ -8,10 +8,10 @@
 namespace mirrorscale::scenarios {
 namespace {
 
-/// Wall time is what people wait for. CPU time is taken only where others on the machine make wall times so
-/// uneven that it sees at most this share of their spread. The choice looks at sizes of deviations and never
-/// at their signs, so that it cannot favour a verdict.
-constexpr double kMuchQuieter = 0.5;
+/// Wall time is what people wait for. CPU time is judged only where others took cores away in more slices
+/// than this, and it is the quieter one. The choice knows counts and sizes, no signs, so that it can't favour
+/// a verdict.
+constexpr double kMostPreempted = 0.25;
 
 double spread(const harness::PairedChange& change) {
   double sum = 0;
@@ -19,10 +19,12 @@ double spread(const harness::PairedChange& change) {
   return std::sqrt(sum);
 }
 
-SliceClock better_clock(const harness::PairedChange& wall, const harness::PairedChange& cpu) {
-  return cpu.pair_deviation < kMuchQuieter * wall.pair_deviation && spread(cpu) < spread(wall)
-             ? SliceClock::kCpu
-             : SliceClock::kWall;
+SliceClock better_clock(const CellComparison& cell, const harness::PairedChange& wall,
+                        const harness::PairedChange& cpu) {
+  const SideTimes a = times_of(cell, true), b = times_of(cell, false);
+  const bool crowded = static_cast<double>(a.preempted + b.preempted) >
+                       kMostPreempted * static_cast<double>(a.slices + b.slices);
+  return crowded && spread(cpu) < spread(wall) ? SliceClock::kCpu : SliceClock::kWall;
 }
 
 }  // namespace
@@ -67,7 +69,7 @@ std::vector<std::optional<CellJudgement>> judge_cells(const std::vector<CellComp
     CellJudgement& j = judgements[i].emplace();
     j.wall = harness::paired_change(log_ratios(cells[i], SliceClock::kWall));
     j.cpu = harness::paired_change(log_ratios(cells[i], SliceClock::kCpu));
-    j.clock = clock == SliceClock::kAuto ? better_clock(j.wall, j.cpu) : clock;
+    j.clock = clock == SliceClock::kAuto ? better_clock(cells[i], j.wall, j.cpu) : clock;
     changes.push_back(j.change());
   }
   if (changes.empty()) return judgements;

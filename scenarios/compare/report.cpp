@@ -88,8 +88,8 @@ std::vector<std::string> remarks(const CompareReport& report) {
     const CellJudgement& j = *report.judgements[i];
     lines.push_back(name + j.judged.why);
     if (j.clock == SliceClock::kCpu) {
-      lines.push_back(name + "wall time is too uneven here (" + percent(j.wall.change.low) + " … " +
-                      percent(j.wall.change.high) +
+      lines.push_back(name + "others took cores away in many slices, wall time is uneven (" +
+                      percent(j.wall.change.low) + " … " + percent(j.wall.change.high) +
                       "), CPU time was judged; it doesn't see time spent waiting");
     }
     if (j.change().clustering > 2) {

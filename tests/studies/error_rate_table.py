@@ -26,7 +26,7 @@ class Situation:
 
     def add(self, run: Run) -> None:
         self.runs += 1
-        again = ours_says_worse(run.restarts, run.rule)
+        again = ours_says_worse(run.restarts, run.preempted, run.rule)
         self.worse[OURS] += again
         self.disagree += again != (run.verdict == "worse")
         for judge, says_worse in peers_say_worse(run.restarts).items():

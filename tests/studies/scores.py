@@ -58,25 +58,31 @@ def deviation(values: list[float]) -> float:
     return 1.4826 * statistics.median(abs(v - middle) for v in values)
 
 
-def judges_cpu_time(restarts: list[Restart]) -> bool:
-    """Whether CPU time is so much quieter than wall time that it is judged instead."""
+def judges_cpu_time(restarts: list[Restart], preempted: float) -> bool:
+    """Whether slices were preempted so often that CPU time is judged, where it is the quieter one."""
 
-    def spreads(cpu: bool) -> tuple[float, float]:
-        ratios = [log_ratios(restart, cpu) for restart in restarts]
-        pairs = statistics.median(deviation(r) for r in ratios)
-        return pairs, math.sqrt(sum(pair_mean_median(r) ** 2 for r in ratios))
+    def spread(cpu: bool) -> float:
+        return sum(pair_mean_median(log_ratios(restart, cpu)) ** 2 for restart in restarts)
 
-    wall, cpu = spreads(False), spreads(True)
-    return cpu[0] < 0.5 * wall[0] and cpu[1] < wall[1]
+    return preempted > 0.25 and spread(True) < spread(False)
 
 
-def ours_says_worse(restarts: list[Restart], rule: Rule) -> bool:
-    cpu = judges_cpu_time(restarts)
-    values = [pair_mean_median(log_ratios(restart, cpu)) for restart in restarts]
-    return (
-        signed_rank_above(values) <= rule.alpha
-        and math.expm1(pair_mean_median(values)) >= rule.floor
-    )
+def ours_says_worse(restarts: list[Restart], preempted: float, rule: Rule) -> bool:
+    cpu = judges_cpu_time(restarts, preempted)
+    pairs = [log_ratios(restart, cpu) for restart in restarts]
+    values = [pair_mean_median(p) for p in pairs]
+    own = [max(1e-6, 1.0233 * deviation(p) / math.sqrt(len(p))) for p in pairs]
+    # What restarts differ by beyond their own uncertainty, around 0.
+    q = sum((v / u) ** 2 for v, u in zip(values, own))
+    beyond = max(0.0, (q - len(values)) / sum(u**-2 for u in own))
+    scales = [math.sqrt(u * u + beyond) for u in own]
+    weighted_means = [
+        (v / s + w / t) / (1 / s + 1 / t)
+        for i, (v, s) in enumerate(zip(values, scales))
+        for w, t in list(zip(values, scales))[i:]
+    ]
+    p = signed_rank_above([v / s for v, s in zip(values, scales)])
+    return p <= rule.alpha and math.expm1(statistics.median(weighted_means)) >= rule.floor
 
 
 def mann_whitney_p(first: list[float], second: list[float]) -> float:

@@ -71,12 +71,13 @@ def restarts(longer: float, noise: float, cpu_noise: float) -> list[Restart]:
 
 def test_ours_and_the_peers() -> None:
     rule = Rule(alpha=0.005, floor=0.005)
-    assert ours_says_worse(restarts(0.02, 0.01, 0.01), rule)
-    assert not ours_says_worse(restarts(0, 0.01, 0.01), rule)
-    assert not ours_says_worse(restarts(-0.02, 0.01, 0.01), rule)
-    assert not ours_says_worse(restarts(0.003, 0.001, 0.001), rule)  # below the floor
-    assert judges_cpu_time(restarts(0.02, 0.5, 0.01))
-    assert ours_says_worse(restarts(0.02, 0.5, 0.01), rule)
+    assert ours_says_worse(restarts(0.02, 0.01, 0.01), 0, rule)
+    assert not ours_says_worse(restarts(0, 0.01, 0.01), 0, rule)
+    assert not ours_says_worse(restarts(-0.02, 0.01, 0.01), 0, rule)
+    assert not ours_says_worse(restarts(0.003, 0.001, 0.001), 0, rule)  # below the floor
+    assert judges_cpu_time(restarts(0.02, 0.5, 0.01), preempted=0.9)
+    assert not judges_cpu_time(restarts(0.02, 0.5, 0.01), preempted=0.1)
+    assert ours_says_worse(restarts(0.02, 0.5, 0.01), 0.9, rule)
     peers = peers_say_worse(restarts(0.02, 0.01, 0.01))
     assert peers == {"U test of slices": True, "U test of restarts": True, "5 % threshold": False}
     assert peers_say_worse(restarts(0.2, 0.01, 0.01))["5 % threshold"]

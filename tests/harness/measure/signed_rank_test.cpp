@@ -143,6 +143,38 @@ TEST(HodgesLehmann, CountsWhereThereAreTooManyToList) {
   EXPECT_DOUBLE_EQ(*median_of_pair_means(Values(700, 3.5)), 3.5);
 }
 
+// 0 and 3, the second twice as unsure: their mean, weighted 2 to 1, is 1; the median of 0, 1, 3.
+TEST(HodgesLehmann, WeighsByScales) {
+  EXPECT_DOUBLE_EQ(hodges_lehmann(Values{0, 3}, 0.95, Values{1, 2})->value, 1);
+  EXPECT_THROW(hodges_lehmann(Values{0, 3}, 0.95, Values{1}), std::invalid_argument);
+  EXPECT_THROW(hodges_lehmann(Values{0, 3}, 0.95, Values{1, 0}), std::invalid_argument);
+}
+
+// The interval holds exactly what the test of values over their scales doesn't reject.
+TEST(HodgesLehmann, WithScalesItTurnsTheTestRound) {
+  std::mt19937_64 random(19);
+  std::normal_distribution<double> noise(0.2, 1);
+  for (int run = 0; run < 50; ++run) {
+    Values values, scales;
+    for (int i = 0; i < 10; ++i) {
+      scales.push_back(0.1 * std::pow(1.5, i));
+      values.push_back(noise(random) * scales.back());
+    }
+    const Interval interval = *hodges_lehmann(values, 0.95, scales);
+    const auto p_at = [&](double theta) {
+      Values residuals;
+      for (std::size_t i = 0; i < 10; ++i) residuals.push_back((values[i] - theta) / scales[i]);
+      const SignedRank test = signed_rank(residuals);
+      return std::min(test.p_above, test.p_below);
+    };
+    const double inside = 1e-9 * (interval.high - interval.low);
+    EXPECT_GT(p_at(interval.low + inside), 0.025);
+    EXPECT_LE(p_at(interval.low - inside), 0.025);
+    EXPECT_GT(p_at(interval.high - inside), 0.025);
+    EXPECT_LE(p_at(interval.high + inside), 0.025);
+  }
+}
+
 TEST(HodgesLehmann, RefusesOptionsOutOfRange) {
   EXPECT_THROW(hodges_lehmann(Values{1, 2}, 1), std::invalid_argument);
   EXPECT_THROW(hodges_lehmann(Values{1, std::numeric_limits<double>::infinity()}), std::invalid_argument);

@@ -10,8 +10,8 @@ namespace mirrorscale::scenarios {
 namespace {
 
 /// Ten restarts of 20 pairs; B takes `change` longer, walls are `noise` apart and CPU times `cpu_noise`.
-CellComparison cell(double change, double noise, double cpu_noise, unsigned seed = 1) {
-  std::mt19937_64 random(seed);
+CellComparison cell(double change, double noise, double cpu_noise, int preemptions = 0) {
+  std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
   CellComparison c;
   c.cell.name = "toy";
@@ -22,7 +22,7 @@ CellComparison cell(double change, double noise, double cpu_noise, unsigned seed
     for (int i = 0; i < 20; ++i) {
       const auto slice = [&](double longer) {
         return TimedSlice{0.010 * (1 + longer) * std::exp(noise * normal(random)),
-                          0.020 * (1 + longer) * std::exp(cpu_noise * normal(random)), 0};
+                          0.020 * (1 + longer) * std::exp(cpu_noise * normal(random)), preemptions};
       };
       restart.pairs.push_back({.a_first = i % 2 == 0, .a = slice(0), .b = slice(change)});
     }
@@ -61,12 +61,13 @@ TEST(JudgeCells, FindsWhatIsThereAndNothingElse) {
 }
 
 // Wall times that others disturb say nothing; CPU time is judged then, and only then.
-TEST(JudgeCells, TakesCpuTimeWhereWallTimeIsMuchNoisier) {
-  const CellComparison loud = cell(0.01, 0.5, 0.004);
+TEST(JudgeCells, TakesCpuTimeWhereOthersTookCoresAway) {
+  const CellComparison loud = cell(0.01, 0.5, 0.004, 3);
   EXPECT_EQ(judge_cells({loud}, SliceClock::kAuto, {})[0]->clock, SliceClock::kCpu);
   EXPECT_EQ(verdict(loud), harness::ChangeVerdict::kWorse);
   EXPECT_EQ(verdict(loud, SliceClock::kWall), harness::ChangeVerdict::kAmbiguous);
-  EXPECT_EQ(judge_cells({cell(0.01, 0.005, 0.004)}, SliceClock::kAuto, {})[0]->clock, SliceClock::kWall);
+  EXPECT_EQ(judge_cells({cell(0.01, 0.5, 0.004)}, SliceClock::kAuto, {})[0]->clock, SliceClock::kWall);
+  EXPECT_EQ(judge_cells({cell(0, 0.004, 0.5, 3)}, SliceClock::kAuto, {})[0]->clock, SliceClock::kWall);
 }
 
 TEST(JudgeCells, ACellThatWasNotMeasuredHasNoJudgement) {
