@@ -21,15 +21,22 @@ constexpr double kRankTestPrice = 1.05;
 constexpr double kLeastUncertainty = 1e-6;  // equal pairs are no proof that there is no noise
 
 /// Adds to each restart's own uncertainty (of its pairs) what restarts differ by beyond it: DerSimonian and
-/// Laird's estimate, around 0, so that it knows no signs. A large change makes all alike, and hurts nobody.
+/// Laird's estimate, of the values' sizes, so that it knows no signs and a change doesn't count as
+/// difference.
 void add_difference_of_restarts(std::span<const double> values, std::vector<double>& uncertainty) {
-  double q = 0, weights = 0;
+  double weights = 0, squares = 0, sum = 0, q = 0;
+  const auto weight = [&](std::size_t r) { return 1 / (uncertainty[r] * uncertainty[r]); };
   for (std::size_t r = 0; r < values.size(); ++r) {
-    const double weight = 1 / (uncertainty[r] * uncertainty[r]);
-    q += values[r] * values[r] * weight;
-    weights += weight;
+    weights += weight(r);
+    squares += weight(r) * weight(r);
+    sum += weight(r) * std::abs(values[r]);
   }
-  const double beyond = std::max(0.0, (q - static_cast<double>(values.size())) / weights);
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    const double off = std::abs(values[r]) - sum / weights;
+    q += weight(r) * off * off;
+  }
+  const double beyond =
+      std::max(0.0, (q - static_cast<double>(values.size() - 1)) / (weights - squares / weights));
   for (double& u : uncertainty) u = std::sqrt(u * u + beyond);
 }
 

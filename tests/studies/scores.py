@@ -72,9 +72,12 @@ def ours_says_worse(restarts: list[Restart], preempted: float, rule: Rule) -> bo
     pairs = [log_ratios(restart, cpu) for restart in restarts]
     values = [pair_mean_median(p) for p in pairs]
     own = [max(1e-6, 1.0233 * deviation(p) / math.sqrt(len(p))) for p in pairs]
-    # What restarts differ by beyond their own uncertainty, around 0.
-    q = sum((v / u) ** 2 for v, u in zip(values, own))
-    beyond = max(0.0, (q - len(values)) / sum(u**-2 for u in own))
+    # What restarts differ by beyond their own uncertainty, of their sizes (DerSimonian and Laird).
+    weights = [u**-2 for u in own]
+    total = sum(weights)
+    middle = sum(abs(v) * w for v, w in zip(values, weights)) / total
+    q = sum(w * (abs(v) - middle) ** 2 for v, w in zip(values, weights))
+    beyond = max(0.0, (q - (len(values) - 1)) / (total - sum(w * w for w in weights) / total))
     scales = [math.sqrt(u * u + beyond) for u in own]
     weighted_means = [
         (v / s + w / t) / (1 / s + 1 / t)
