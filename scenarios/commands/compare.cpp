@@ -72,7 +72,8 @@ int compare(const Options& o, const CommandContext& context) {
   plan.planted_b = fraction_from("--plant-slowdown-b", o.planted_b);
   plan.slice_s = o.slice_ms * 1e-3;
   plan.seed = o.order_seed ? *o.order_seed : std::random_device{}();
-  plan.restarts = o.restarts.value_or(std::max(10, fewest_restarts(plan.rule.alpha, plan.cells.size()) + 2));
+  plan.restarts =
+      o.restarts.value_or(std::max(kUsualRestarts, fewest_restarts(plan.rule.alpha, plan.cells.size()) + 2));
   const double restarts = static_cast<double>(plan.restarts) * static_cast<double>(plan.cells.size());
   if (o.budget_s) plan.restart_s = *o.budget_s / restarts;
   return run_compare(plan, {o.json, o.markdown, context.arguments});
@@ -95,9 +96,9 @@ void add_compare(CLI::App& app, CommandContext& context) {
   add_plan_options(*command, o->plan);
   command
       ->add_option("--restarts", o->restarts,
-                   "fresh pairs of processes for each cell [10, more for many cells]")
+                   "fresh pairs of processes for each cell [16, more for many cells]")
       ->check(CLI::Range(2, 1000));
-  command->add_option("--budget", o->budget_s, "seconds of slices in all [3 for each restart of each cell]");
+  command->add_option("--budget", o->budget_s, "seconds of slices in all [2 for each restart of each cell]");
   command->add_option("--slice-ms", o->slice_ms, "shortest slice in ms; at least one step")
       ->check(CLI::Range(0.1, 60000.0))
       ->capture_default_str();

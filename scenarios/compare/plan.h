@@ -19,12 +19,15 @@ struct ComparedCell {
 enum class SliceClock { kAuto, kWall, kCpu };
 SliceClock slice_clock_from(const std::string& name);
 
+/// Enough for some to be spoilt by others on the machine: with ten, three spoilt ones hide any change.
+inline constexpr int kUsualRestarts = 16;
+
 struct ComparePlan {
   std::string binary_a, binary_b;
   std::vector<ComparedCell> cells;
   double planted_b = 0;  // a planted slowdown of side B, a fraction of its step; for studies
-  int restarts = 10;
-  double restart_s = 3;  // of slices, in each restart of each cell
+  int restarts = kUsualRestarts;
+  double restart_s = 2;  // of slices, in each restart of each cell
   double slice_s = 0.01;
   std::uint64_t seed = 1;  // of orders
   SliceClock clock = SliceClock::kAuto;
