@@ -29,7 +29,8 @@ PairedChange around(double middle, double step) {
 // Restarts 0.02 (of pair means 0.01, 0.015, 0.02, 0.02, 0.025, 0.03), 0.03, 0.04; of these again the middle;
 // all above 0: 1 of 8 choices of signs.
 TEST(PairedChange, IsTheMiddleOfTheRestarts) {
-  const PairedChange change = paired_change(Restarts{{0.01, 0.02, 0.03}, {0.03}, {0.035, 0.045}}, 0.95);
+  const PairedChange change =
+      paired_change(Restarts{{0.01, 0.02, 0.03}, {0.02, 0.03, 0.04}, {0.03, 0.04, 0.05}});
   EXPECT_DOUBLE_EQ(change.restart_log_ratios[0], 0.02);
   EXPECT_DOUBLE_EQ(change.change.value, std::expm1(0.03));
   EXPECT_DOUBLE_EQ(change.p_slower, 1.0 / 8);
