@@ -11,14 +11,20 @@
 
 namespace mirrorscale::scenarios {
 
-/// What was seen of one cell. A cell whose check failed has a reason and no restarts.
+/// What was seen of one cell. A cell that wasn't timed has a reason and no restarts.
 struct CellComparison {
   ComparedCell cell;
   SideCheck check_a, check_b;
   std::string reason;  // why it wasn't measured
   std::vector<Restart> restarts;
 
-  bool same_result() const { return check_a.weight_hash == check_b.weight_hash; }
+  bool check_failed() const { return !check_a.failures().empty() || !check_b.failures().empty(); }
+  /// Whether both sides compute the same bits; empty where bits depend on more than the result (fast
+  /// numerics).
+  std::optional<bool> same_result() const {
+    if (!check_a.exact || !check_b.exact) return std::nullopt;
+    return check_a.weight_hash == check_b.weight_hash;
+  }
 };
 
 /// Log ratios of B's time a row over A's: pairs in order of time, by restart.

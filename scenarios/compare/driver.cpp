@@ -7,13 +7,23 @@
 #include "scenarios/exit_status.h"
 
 #include <cstdio>
+#include <fstream>
 #include <random>
 #include <stdexcept>
+#include <sys/personality.h>
 
 namespace mirrorscale::scenarios {
 namespace {
 
 constexpr double kShortestRestartS = 0.05;
+
+/// Whether a new process gets addresses of its own.
+bool random_layouts() {
+  std::ifstream file("/proc/sys/kernel/randomize_va_space");
+  int level = 2;
+  file >> level;
+  return level > 0 && (personality(0xffffffff) & ADDR_NO_RANDOMIZE) == 0;
+}
 
 void require_judgeable(const ComparePlan& plan) {
   harness::validate(plan.rule);
@@ -67,6 +77,8 @@ class CompareRun {
         c.reason +=
             (c.reason.empty() ? "" : "; ") + std::string("side ") + side + " failed its check, " + failures;
     }
+    if (c.reason.empty() && (c.check_a.emulated || c.check_b.emulated))
+      c.reason = "emulated devices: checked, and not timed, since their times mean nothing";
     return c;
   }
 
@@ -93,6 +105,7 @@ int run_compare(const ComparePlan& plan, const CompareOutputs& outputs) {
                        .rule = plan.rule,
                        .seed = plan.seed,
                        .planted_b = plan.planted_b,
+                       .random_layouts = random_layouts(),
                        .cells = CompareRun(plan).run(),
                        .judgements = {}};
   report.judgements = judge_cells(report.cells, plan.clock, plan.rule);

@@ -48,11 +48,12 @@ harness::Table table_of(const CompareReport& report) {
                         {"verdict", Align::kLeft}});
   for (std::size_t i = 0; i < report.cells.size(); ++i) {
     const CellComparison& cell = report.cells[i];
-    const std::string result = cell.same_result() ? "same" : "DIFFERENT";
+    const std::optional<bool> same = cell.same_result();
+    const std::string result = !same ? "-" : *same ? "same" : "DIFFERENT";
     if (!report.judgements[i]) {
       std::vector<std::string> row{cell.cell.name};
       row.insert(row.end(), 8, "-");
-      row.insert(row.end(), {result, "CHECK FAILED"});
+      row.insert(row.end(), {result, cell.check_failed() ? "CHECK FAILED" : "NOT TIMED"});
       table.add_row(row);
       continue;
     }
@@ -78,6 +79,8 @@ harness::Table table_of(const CompareReport& report) {
 std::vector<std::string> remarks(const CompareReport& report) {
   std::vector<std::string> lines;
   if (report.same_sides) lines.emplace_back("A and B are the same: this measures the machine, not a change");
+  if (!report.random_layouts)
+    lines.emplace_back("this system gives every process the same addresses: restarts repeat one layout");
   if (report.planted_b > 0)
     lines.push_back("planted: side B is busy for " + size_of(report.planted_b) + " of a step more");
   for (std::size_t i = 0; i < report.cells.size(); ++i) {
@@ -106,14 +109,12 @@ std::vector<std::string> remarks(const CompareReport& report) {
     if (unsettled > 0)
       lines.push_back(name + text_of("warm-up did not settle in %d of %zu restarts",
                                      static_cast<int>(unsettled), cell.restarts.size()));
-    if (!cell.same_result()) {
+    if (cell.same_result() == false) {
       lines.push_back(name + "A and B compute different results (weight hash " + cell.check_a.weight_hash +
                       ", " + cell.check_b.weight_hash + ")");
     }
     if (cell.check_a.oversubscribed || cell.check_b.oversubscribed)
       lines.push_back(name + "more devices than cores: a comparison of how threads take turns");
-    if (cell.check_a.emulated || cell.check_b.emulated)
-      lines.push_back(name + "emulated devices: times mean nothing");
   }
   return lines;
 }
@@ -121,8 +122,7 @@ std::vector<std::string> remarks(const CompareReport& report) {
 std::string conclusion(const CompareReport& report) {
   std::map<std::string, int> counts;
   for (const auto& judgement : report.judgements)
-    ++counts[judgement ? std::string(harness::to_word(judgement->judged.verdict))
-                       : "not measured (its check failed)"];
+    ++counts[judgement ? std::string(harness::to_word(judgement->judged.verdict)) : "not timed"];
   std::string text;
   for (const auto& [word, count] : counts)
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + word;
@@ -142,7 +142,7 @@ bool CompareReport::worse() const {
 }
 
 bool CompareReport::check_failed() const {
-  return std::any_of(judgements.begin(), judgements.end(), [](const auto& j) { return !j; });
+  return std::any_of(cells.begin(), cells.end(), [](const CellComparison& c) { return c.check_failed(); });
 }
 
 std::string to_text(const CompareReport& report) {

@@ -16,6 +16,7 @@ struct CompareReport {
   harness::ChangeRule rule;
   std::uint64_t seed = 0;
   double planted_b = 0;
+  bool random_layouts = true;  // whether the system gives a process addresses of its own
   std::vector<CellComparison> cells;
   std::vector<std::optional<CellJudgement>> judgements;  // by cell
 

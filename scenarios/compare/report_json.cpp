@@ -52,7 +52,8 @@ Json change(const harness::PairedChange& c) {
           {"restart_deviation", c.restart_deviation},
           {"neighbour_correlation", c.neighbour_correlation},
           {"clustering", c.clustering},
-          {"restart_log_ratios", c.restart_log_ratios}};
+          {"restart_log_ratios", c.restart_log_ratios},
+          {"restart_uncertainty", c.restart_uncertainty}};
 }
 
 /// Columns by name: short, and every slice stays.
@@ -86,8 +87,9 @@ Json cell(const CellComparison& c, const std::optional<CellJudgement>& j) {
   Json json{{"name", c.cell.name},
             {"a", side(c.cell.a, c.check_a, times_of(c, true))},
             {"b", side(c.cell.b, c.check_b, times_of(c, false))},
-            {"same_result", c.same_result()},
-            {"verdict", j ? Json(harness::to_word(j->judged.verdict)) : Json("check_failed")},
+            {"same_result", c.same_result() ? Json(*c.same_result()) : Json(nullptr)},
+            {"verdict", j ? Json(harness::to_word(j->judged.verdict))
+                          : Json(c.check_failed() ? "check_failed" : "not_timed")},
             {"reason", c.reason}};
   if (!j) return json;
   json["why"] = j->judged.why;
@@ -125,7 +127,8 @@ std::string to_json(const CompareReport& report) {
               {"alpha", report.rule.alpha},
               {"floor", report.rule.floor},
               {"same_within", report.rule.same_within},
-              {"planted_b", report.planted_b}}},
+              {"planted_b", report.planted_b},
+              {"random_layouts", report.random_layouts}}},
             {"elapsed_s", report.elapsed_s},
             {"worse", report.worse()},
             {"cells", Json::array()}};

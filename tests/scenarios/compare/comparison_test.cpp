@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
 
 namespace mirrorscale::scenarios {
@@ -78,6 +79,15 @@ TEST(JudgeCells, ACellThatWasNotMeasuredHasNoJudgement) {
   EXPECT_TRUE(judgements[1]);
 }
 
+TEST(CellComparison, BitsAreComparedInExactNumericsOnly) {
+  CellComparison c;
+  EXPECT_EQ(c.same_result(), true);
+  c.check_b.weight_hash = "other";
+  EXPECT_EQ(c.same_result(), false);
+  c.check_b.exact = false;
+  EXPECT_EQ(c.same_result(), std::nullopt);
+}
+
 TEST(Report, SaysWhatAFindingIs) {
   CompareReport report;
   report.restarts = 10;
@@ -92,6 +102,7 @@ TEST(Report, SaysWhatAFindingIs) {
   EXPECT_NE(to_markdown(report).find("**worse**"), std::string::npos);
   report.cells[0].restarts.clear();
   report.cells[0].reason = "side A failed its check, ONE: bits";
+  report.cells[0].check_a.verdicts = {harness::failed("ONE", "bits")};
   report.judgements = judge_cells(report.cells, SliceClock::kAuto, report.rule);
   EXPECT_TRUE(report.check_failed());
   EXPECT_NE(to_text(report).find("CHECK FAILED"), std::string::npos);

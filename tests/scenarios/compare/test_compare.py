@@ -4,9 +4,13 @@ import json
 import pathlib
 import stat
 
+import jsonschema
 import pytest
 from command_line import BINARY, COULD_NOT_RUN, FINDING, GOOD, MISUSE, good, mirrorscale, refusal
 
+SCHEMA = json.loads(
+    (pathlib.Path(__file__).parents[3] / "reports" / "comparison.schema.json").read_text()
+)
 CELL = ["--workload", "mlp-small", "--devices", "2", "--global-batch", "64"]
 # Four restarts can reach 1 / 16.
 QUICK = ["--restarts", "4", "--alpha", "10%", "--budget", "0.6", "--slice-ms", "2"]
@@ -37,6 +41,7 @@ def test_a_build_against_itself_is_no_finding(tmp_path: pathlib.Path) -> None:
     assert "A and B are the same" in text
     assert "mlp-small devices=2 global-batch=64" in page.read_text()
     comparison = json.loads(out.read_text())
+    jsonschema.validate(comparison, SCHEMA)
     assert (comparison["kind"], comparison["schema"], comparison["worse"]) == (
         "comparison",
         1,
@@ -137,8 +142,12 @@ def test_a_side_that_fails_its_check_is_not_timed(tmp_path: pathlib.Path) -> Non
         tmp_path / "wrong",
         f"case $2 in --protocol) echo '{protocol}';; --check) echo '{json.dumps(answer)}';; *) exit 9;; esac\n",
     )
-    done = mirrorscale("compare", *CELL, *QUICK, "--build-b", other)
+    out = tmp_path / "c.json"
+    done = mirrorscale("compare", *CELL, *QUICK, "--build-b", other, "--json", out)
     assert (done.returncode, done.stderr) == (FINDING, ""), done
+    comparison = json.loads(out.read_text())
+    jsonschema.validate(comparison, SCHEMA)
+    assert comparison["cells"][0]["verdict"] == "check_failed"
     assert "CHECK FAILED" in done.stdout
     assert "side B failed its check, ONE: weights differ at 3" in done.stdout
 
