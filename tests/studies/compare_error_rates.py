@@ -116,7 +116,8 @@ def main() -> None:
     lines = list(raw_runs.lines(options.raw))
     if not lines:
         raise SystemExit(f"{options.raw}: no runs; nothing to score")
-    command = shlex.join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])
+    # Without the paths of this machine.
+    command = f"compare_error_rates.py --compare {shlex.quote(options.compare)}"
     text = page(lines, [raw_runs.run_of(line) for line in lines], command, options.raw.name)
     options.page.write_text(text, encoding="utf-8")
     print(text)
