@@ -31,7 +31,7 @@ struct LockstepSeat {
   double step_s = 0;
   double seconds = 0;            // of kSlice: the steps', each the slowest replica's from a common start
   double cpu_s = 0;              // of all threads of the process
-  std::int64_t preemptions = 0;  // involuntary context switches of all its threads
+  std::int64_t preemptions = 0;  // involuntary switches, where its threads waited for cores at all
   double planted_s = 0;          // of kPrepare: wait added to each step by a planted slowdown
   char text[1024] = {};
 };

@@ -13,11 +13,14 @@
 #include <csignal>
 #include <ctime>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -26,18 +29,33 @@ namespace mirrorscale::scenarios {
 namespace {
 
 constexpr std::chrono::minutes kLongestRest{10};
+constexpr double kWorthAWord = 0.02;  // of a slice, that its threads waited for cores
 
 /// What the process has used so far, all threads together.
 struct Usage {
   double cpu_s;
   std::int64_t preemptions;
+  double waited_s;  // ready to run, and without a core
 };
+
+double waited_for_cores_s() {
+  double waited = 0;
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", gone)) {
+    std::ifstream file(task.path() / "schedstat");
+    double ran_ns = 0, waited_ns = 0;
+    if (file >> ran_ns >> waited_ns) waited += waited_ns * 1e-9;
+  }
+  return waited;
+}
+
 Usage usage_now() {
   timespec cpu{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return {static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9, usage.ru_nivcsw};
+  return {static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9, usage.ru_nivcsw,
+          waited_for_cores_s()};
 }
 
 /// The cell, ready to train.
@@ -131,7 +149,9 @@ void run_slice(TrainingLoop& loop, LockstepSeat& seat) {
   seat.seconds = loop.run(seat.steps);
   const Usage after = usage_now();
   seat.cpu_s = after.cpu_s - before.cpu_s;
-  seat.preemptions = after.preemptions - before.preemptions;
+  // Threads of one process take turns too, for a moment: that is no preemption worth a word.
+  const bool disturbed = after.waited_s - before.waited_s > kWorthAWord * seat.seconds;
+  seat.preemptions = disturbed ? std::max<std::int64_t>(1, after.preemptions - before.preemptions) : 0;
 }
 
 }  // namespace
