@@ -35,9 +35,9 @@ constexpr double kWorthAWord = 0.02;  // of a slice, that its threads waited for
 struct Usage {
   double cpu_s;
   std::int64_t preemptions;
-  double waited_s;  // ready to run, and without a core
 };
 
+/// Ready to run, and without a core.
 double waited_for_cores_s() {
   double waited = 0;
   std::error_code gone;
@@ -54,8 +54,7 @@ Usage usage_now() {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return {static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9, usage.ru_nivcsw,
-          waited_for_cores_s()};
+  return {static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9, usage.ru_nivcsw};
 }
 
 /// The cell, ready to train.
@@ -145,12 +144,13 @@ void answer(LockstepMemory& memory, LockstepSeat& seat) {
 }
 
 void run_slice(TrainingLoop& loop, LockstepSeat& seat) {
+  const double waited_before_s = waited_for_cores_s();  // outside of what is counted
   const Usage before = usage_now();
   seat.seconds = loop.run(seat.steps);
   const Usage after = usage_now();
   seat.cpu_s = after.cpu_s - before.cpu_s;
   // Threads of one process take turns too, for a moment: that is no preemption worth a word.
-  const bool disturbed = after.waited_s - before.waited_s > kWorthAWord * seat.seconds;
+  const bool disturbed = waited_for_cores_s() - waited_before_s > kWorthAWord * seat.seconds;
   seat.preemptions = disturbed ? std::max<std::int64_t>(1, after.preemptions - before.preemptions) : 0;
 }
 
