@@ -14,9 +14,7 @@ struct Ways {
   double alone = 1;
   std::optional<double> against_others;
   /// Smaller of the two, paid for.
-  double p() const {
-    return against_others ? std::min(1.0, 2 * std::min(alone, *against_others)) : alone;
-  }
+  double p() const { return against_others ? std::min(1.0, 2 * std::min(alone, *against_others)) : alone; }
   bool is_relative() const { return against_others && *against_others < alone; }
 };
 
@@ -48,8 +46,7 @@ double detectable(const Question& q, double alpha, double power) {
   }
   double least = alone;
   if (q.relative) {
-    double relative =
-        q.relative->detectable(drift_of(*q.relative, q.limits.relative_drift), share, power);
+    double relative = q.relative->detectable(drift_of(*q.relative, q.limits.relative_drift), share, power);
     relative = std::max(relative, q.raw.detectable(0, share, power));
     if (q.calibrated) relative = std::max(relative, q.calibrated->detectable(0, share, power));
     least = std::min(alone, relative);
@@ -98,8 +95,7 @@ std::vector<Answer> judge_changes(std::span<const Question> questions, const Gat
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Question& q = questions[i];
     Answer answer{.p_worse = p_worse[i], .p_better = p_better[i]};
-    answer.detectable =
-        detectable(q, options.alpha / static_cast<double>(questions.size()), options.power);
+    answer.detectable = detectable(q, options.alpha / static_cast<double>(questions.size()), options.power);
     answer.same_within = std::max(q.limits.effect, drift_of(q.raw, q.limits.drift));
     answer.against_others = worse[i].is_relative();
     if (answer.p_worse <= options.alpha) {

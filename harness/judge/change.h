@@ -25,7 +25,8 @@ struct ChangeLimits {
 /// One metric of one cell: shifts oriented so that above 0 is worse.
 struct Question {
   ShiftTest raw;
-  /// The same in units of what the cores could do in the same moment; where there is none, `raw` stands alone.
+  /// The same in units of what the cores could do in the same moment; where there is none, `raw` stands
+  /// alone.
   std::optional<ShiftTest> calibrated;
   /// Against the other cells of the same launches.
   std::optional<ShiftTest> relative;
@@ -51,10 +52,10 @@ struct GateOptions {
 
 /// Judges all questions of a gate at once. "worse": the loss is at least `effect`, AND tests say that it is
 /// more than drift. Two ways lead there. On its own: raw and calibrated losses are both above `drift`.
-/// Against the others: the relative loss is above `relative_drift`, and raw and calibrated ones are above 0 (a
-/// cell does not get worse because others got better). The p value of a question is twice the smaller of the
-/// two ways', and Holm's correction runs over all questions. "better" is the mirror image, in a family of its
-/// own. "same": an upper confidence bound of the loss is below the larger of effect and drift. Otherwise
+/// Against the others: the relative loss is above `relative_drift`, and raw and calibrated ones are above 0
+/// (a cell does not get worse because others got better). The p value of a question is twice the smaller of
+/// the two ways', and Holm's correction runs over all questions. "better" is the mirror image, in a family of
+/// its own. "same": an upper confidence bound of the loss is below the larger of effect and drift. Otherwise
 /// "ambiguous".
 std::vector<Answer> judge_changes(std::span<const Question> questions, const GateOptions& options = {});
 

@@ -7,14 +7,14 @@
 namespace mirrorscale::harness {
 
 struct ChangePointOptions {
-  double alpha = 0.01;      // chance of a first point in a series that has none
+  double alpha = 0.01;       // chance of a first point in a series that has none
   int shortest_segment = 3;  // points on each side; a single spike is no change
-  int permutations = 1999;  // the smallest p value is 1 / (permutations + 1)
+  int permutations = 1999;   // the smallest p value is 1 / (permutations + 1)
   std::uint64_t seed = 1;
 };
 
 struct ChangePoint {
-  std::size_t index = 0;  // first point of the new level
+  std::size_t index = 0;         // first point of the new level
   double before = 0, after = 0;  // medians of the segments that it parts
   double p = 1;
 };

@@ -4,8 +4,8 @@
 
 namespace mirrorscale::harness {
 
-/// A metric of several cells over the launches of both sides, as logarithms. The launches of the baseline come
-/// first; a launch that lacks a cell has nothing there.
+/// A metric of several cells over the launches of both sides, as logarithms. The launches of the baseline
+/// come first; a launch that lacks a cell has nothing there.
 struct LaunchTable {
   std::vector<std::vector<std::optional<double>>> value;  // [cell][launch]
   std::vector<int> session;                               // [launch]

@@ -92,8 +92,8 @@ std::optional<ShiftTest> test_shift(std::span<const LaunchValue> baseline,
     return among_sessions(sessions, by_session(candidate), smallest_variance);
   }
   const double pooled_degrees = b.count + c.count - 2;
-  const double pooled = std::max((b.squares + c.squares) / pooled_degrees, smallest_variance) *
-                        (1 / b.count + 1 / c.count);
+  const double pooled =
+      std::max((b.squares + c.squares) / pooled_degrees, smallest_variance) * (1 / b.count + 1 / c.count);
   ShiftTest test{c.mean - b.mean, std::sqrt(pooled), pooled_degrees, false};
   if (b.count < 2 || c.count < 2) return test;
   const double of_b = b.variance() / b.count, of_c = c.variance() / c.count;

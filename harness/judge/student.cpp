@@ -42,14 +42,12 @@ double beta_share(double a, double b, double x, double rest) {
 
 double student_upper_tail(double t, double degrees) {
   if (std::isnan(t) || !(degrees > 0)) {
-    throw std::invalid_argument(
-        fmt::format("[student] t = {} with {} degrees of freedom; expected a number and more than 0", t,
-                    degrees));
+    throw std::invalid_argument(fmt::format(
+        "[student] t = {} with {} degrees of freedom; expected a number and more than 0", t, degrees));
   }
   if (std::isinf(t)) return t > 0 ? 0 : 1;
   const double square = t * t;
-  const double both =
-      beta_share(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square));
+  const double both = beta_share(degrees / 2, 0.5, degrees / (degrees + square), square / (degrees + square));
   return t >= 0 ? both / 2 : 1 - both / 2;
 }
 

@@ -43,8 +43,8 @@ void add_block(State& state, std::string_view block) {
     const Word e = s[4], a = s[0];
     const Word first = s[7] + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) +
                        ((e & s[5]) ^ (~e & s[6])) + kConstants[i] + w[i];
-    const Word second = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) +
-                        ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+    const Word second =
+        (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
     s = {first + second, s[0], s[1], s[2], s[3] + first, s[4], s[5], s[6]};
   }
   for (std::size_t i = 0; i < 8; ++i) state[i] += s[i];

@@ -14,14 +14,16 @@ TEST(SessionsTest, SecondsOfADay) {
 }
 
 TEST(SessionsTest, AGapBeginsASession) {
-  const std::vector<std::string> started{"2024-06-07T09:00:00Z", "2024-06-07T09:29:00Z", "2024-06-07T09:58:00Z",
-                                         "2024-06-07T10:28:01Z", "2024-06-08T09:00:00Z"};
+  const std::vector<std::string> started{"2024-06-07T09:00:00Z", "2024-06-07T09:29:00Z",
+                                         "2024-06-07T09:58:00Z", "2024-06-07T10:28:01Z",
+                                         "2024-06-08T09:00:00Z"};
   EXPECT_EQ(session_numbers(started, 1800), (std::vector{0, 0, 0, 1, 2}));
   EXPECT_EQ(session_numbers(started, 1e6), (std::vector{0, 0, 0, 0, 0}));
 }
 
 TEST(SessionsTest, OrderOfTheListDoesNotMatter) {
-  const std::vector<std::string> started{"2024-06-08T09:00:00Z", "2024-06-07T09:00:00Z", "2024-06-08T09:01:00Z"};
+  const std::vector<std::string> started{"2024-06-08T09:00:00Z", "2024-06-07T09:00:00Z",
+                                         "2024-06-08T09:01:00Z"};
   EXPECT_EQ(session_numbers(started, 1800), (std::vector{1, 0, 1}));
   EXPECT_TRUE(session_numbers({}, 1800).empty());
 }
