@@ -11,10 +11,13 @@ namespace {
 using harness::Align;
 using harness::Change;
 
+constexpr double kMostShown = 9.99;
+
 std::string percent(const std::optional<double>& fraction) {
   return fraction ? fmt::format("{:+.1f} %", 100 * *fraction) : "-";
 }
 std::string size_of(const std::optional<double>& fraction) {
+  if (fraction && *fraction > kMostShown) return fmt::format("> {:.0f} %", 100 * kMostShown);
   return fraction ? fmt::format("{:.1f} %", 100 * *fraction) : "-";
 }
 

@@ -15,8 +15,14 @@ namespace {
 
 using harness::Change;
 
-harness::ChangeLimits in_logs(const MetricLimits& limits) {
-  return {std::log1p(limits.effect), std::log1p(limits.drift), std::log1p(limits.relative_drift)};
+constexpr double kLargestLoss = 0.99;  // of what can't fall below nothing
+
+/// 5 % less throughput is another ratio than 5 % more time.
+double in_log(double limit, Metric metric) {
+  return larger_is_better(metric) ? -std::log1p(-std::min(limit, kLargestLoss)) : std::log1p(limit);
+}
+harness::ChangeLimits in_logs(const MetricLimits& limits, Metric metric) {
+  return {in_log(limits.effect, metric), in_log(limits.drift, metric), in_log(limits.relative_drift, metric)};
 }
 
 /// A loss in logarithms as a change of the metric itself.
@@ -55,7 +61,7 @@ class NumberedFindings {
       }
       finding.relative_change = as_change(test->shift, metric);
       finding.by_session = test->by_session;
-      questions_.push_back({*test, shift(calibrated, cell), shift(relative, cell), in_logs(limits)});
+      questions_.push_back({*test, shift(calibrated, cell), shift(relative, cell), in_logs(limits, metric)});
       asked_.push_back(findings.size());
       findings.push_back(std::move(finding));
     }

