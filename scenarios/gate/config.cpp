@@ -7,6 +7,7 @@ namespace mirrorscale::scenarios {
 GateConfig::GateConfig()
     : metrics{{Metric::kThroughput, {.effect = 0.05, .drift = 0.25, .relative_drift = 0.05}},
               {Metric::kEfficiency, {.effect = 0.05, .drift = 0.15, .relative_drift = 0.05}},
+              {Metric::kStepMin, {.effect = 0.05, .drift = 0.20, .relative_drift = 0.05}},
               // The tail of a step is what other programs on the machine do to it, before all.
               {Metric::kStepP95, {.effect = 0.20, .drift = 0.50, .relative_drift = 0.20}},
               {Metric::kMemory, {.effect = 0.05, .drift = 0.01, .relative_drift = 0.01}},

@@ -94,9 +94,10 @@ std::string counts_of(const Judgement& judgement) {
 }
 
 std::string strength_of(const GateReport& report) {
-  std::vector<double> stored, paired;
+  std::vector<double> stored, fastest, paired;
   bool by_session = false;
   for (const Finding& finding : report.judgement.findings) {
+    if (finding.metric == Metric::kStepMin && finding.detectable) fastest.push_back(*finding.detectable);
     if (finding.metric != Metric::kThroughput) continue;
     if (finding.detectable) stored.push_back(*finding.detectable);
     if (finding.paired_detectable) paired.push_back(*finding.paired_detectable);
@@ -104,9 +105,10 @@ std::string strength_of(const GateReport& report) {
   }
   if (stored.empty()) return {};
   std::string text = fmt::format(
-      "strength: a loss of throughput of {} (median over cells) is found with 90 % power; a gate without a "
-      "change alarms in at most {:.2g} %.\n",
-      median_size(stored), 100 * report.alpha);
+      "strength: found with 90 % power (medians over cells): a throughput {} lower, a fastest step {} "
+      "longer; a "
+      "gate without a change alarms in at most {:.2g} %.\n",
+      median_size(stored), median_size(fastest), 100 * report.alpha);
   if (!paired.empty()) {
     text += fmt::format(
         "This gate holds today's launches against stored ones. The same cells in turns with the old build "

@@ -17,6 +17,8 @@ std::optional<double> value_of(const harness::CellRecord& cell, Metric metric) {
     case Metric::kEfficiency:
       if (!m.efficiency || m.base_key == cell.cell_key) return {};
       return m.efficiency->value;
+    case Metric::kStepMin:
+      return m.step_min_s;
     case Metric::kStepP95:
       return m.step_p95_s;
     case Metric::kMemory:
@@ -41,6 +43,8 @@ std::string_view to_word(Metric metric) {
       return "throughput";
     case Metric::kEfficiency:
       return "efficiency";
+    case Metric::kStepMin:
+      return "step_min";
     case Metric::kStepP95:
       return "step_p95";
     case Metric::kMemory:
@@ -52,17 +56,17 @@ std::string_view to_word(Metric metric) {
 }
 
 Metric metric_from_word(std::string_view word) {
-  for (const Metric metric :
-       {Metric::kThroughput, Metric::kEfficiency, Metric::kStepP95, Metric::kMemory, Metric::kResults}) {
+  for (const Metric metric : {Metric::kThroughput, Metric::kEfficiency, Metric::kStepMin, Metric::kStepP95,
+                              Metric::kMemory, Metric::kResults}) {
     if (word == to_word(metric)) return metric;
   }
   throw std::invalid_argument("no metric '" + std::string(word) +
-                              "'; there are throughput, efficiency, step_p95, memory, results");
+                              "'; there are throughput, efficiency, step_min, step_p95, memory, results");
 }
 
 const std::vector<Metric>& numeric_metrics() {
-  static const std::vector<Metric> all{Metric::kThroughput, Metric::kEfficiency, Metric::kStepP95,
-                                       Metric::kMemory};
+  static const std::vector<Metric> all{Metric::kThroughput, Metric::kEfficiency, Metric::kStepMin,
+                                       Metric::kStepP95, Metric::kMemory};
   return all;
 }
 

@@ -52,3 +52,11 @@ def test_a_launch_that_cannot_run_is_told(tmp_path):
         COULD_NOT_RUN, "gate", "--measure", 1, "--store", store, "--records-folder", blocked
     )
     assert "file" in said
+
+
+def test_the_memory_of_whoever_starts_it_is_not_counted(tmp_path):
+    ballast = bytearray(b"x" * 400_000_000)
+    good(*PLAN, "--records", tmp_path / "r.jsonl")
+    assert len(ballast) == 400_000_000
+    cells = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()[1:]]
+    assert 1e6 < max(cell["memory"]["process_peak_bytes"] for cell in cells) < 200e6
