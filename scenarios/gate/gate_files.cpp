@@ -17,7 +17,7 @@ Json optional(const std::optional<double>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json to_object(const Finding& f) {
+Json to_object(const GateFinding& f) {
   Json json{{"cell_key", f.cell_key},
             {"metric", to_word(f.metric)},
             {"verdict", harness::to_word(f.change)},
@@ -63,7 +63,7 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-std::string words_of(const Finding& f) {
+std::string words_of(const GateFinding& f) {
   std::string text(harness::to_word(f.change));
   if (f.relative_change) text += fmt::format(": {:+.2f} %", 100 * *f.relative_change);
   if (f.p) text += fmt::format(", p {:.2g}", *f.p);
@@ -71,7 +71,7 @@ std::string words_of(const Finding& f) {
   return f.detail.empty() ? text : text + "; " + f.detail;
 }
 
-bool is_skipped(const Finding& f) {
+bool is_skipped(const GateFinding& f) {
   return !f.fails && (f.waiver != nullptr || f.change == Change::kAmbiguous || f.change == Change::kMissing);
 }
 
@@ -79,7 +79,7 @@ bool is_skipped(const Finding& f) {
 
 std::string to_json(const GateReport& report) {
   Json findings = Json::array();
-  for (const Finding& finding : report.judgement.findings) findings.push_back(to_object(finding));
+  for (const GateFinding& finding : report.judgement.findings) findings.push_back(to_object(finding));
   Json counts = Json::object();
   for (const Change change :
        {Change::kBetter, Change::kSame, Change::kWorse, Change::kAmbiguous, Change::kMissing, Change::kNew}) {
@@ -118,9 +118,9 @@ std::string to_junit(const GateReport& report) {
       "<testsuite name=\"mirrorscale gate\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" "
       "time=\"0\" "
       "timestamp=\"{}\">\n",
-      findings.size(), std::ranges::count_if(findings, &Finding::fails),
+      findings.size(), std::ranges::count_if(findings, &GateFinding::fails),
       std::ranges::count_if(findings, is_skipped), harness::utc_now().substr(0, 19));
-  for (const Finding& f : findings) {
+  for (const GateFinding& f : findings) {
     text += fmt::format("<testcase classname=\"{}\" name=\"{}\" time=\"0\">", escaped(f.cell_key),
                         to_word(f.metric));
     if (f.fails) {

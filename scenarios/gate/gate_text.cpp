@@ -22,7 +22,7 @@ std::string size_of(const std::optional<double>& fraction) {
 }
 
 /// A number for the order of lines: what needs eyes first.
-int rank(const Finding& finding) {
+int rank(const GateFinding& finding) {
   if (finding.fails) return 0;
   if (finding.waiver != nullptr) return 1;
   switch (finding.change) {
@@ -39,19 +39,19 @@ int rank(const Finding& finding) {
   }
 }
 
-std::vector<const Finding*> in_order(const Judgement& judgement) {
-  std::vector<const Finding*> ordered;
-  for (const Finding& finding : judgement.findings) ordered.push_back(&finding);
-  std::ranges::stable_sort(ordered, {}, [](const Finding* f) { return rank(*f); });
+std::vector<const GateFinding*> in_order(const Judgement& judgement) {
+  std::vector<const GateFinding*> ordered;
+  for (const GateFinding& finding : judgement.findings) ordered.push_back(&finding);
+  std::ranges::stable_sort(ordered, {}, [](const GateFinding* f) { return rank(*f); });
   return ordered;
 }
 
-std::string verdict_words(const Finding& finding) {
+std::string verdict_words(const GateFinding& finding) {
   const std::string word(harness::to_word(finding.change));
   return finding.fails ? "FAIL " + word : finding.waiver != nullptr ? "waived " + word : word;
 }
 
-std::string detail_words(const Finding& finding) {
+std::string detail_words(const GateFinding& finding) {
   if (finding.waiver == nullptr) return finding.detail;
   return fmt::format("until {}: {}", finding.waiver->until, finding.waiver->reason);
 }
@@ -72,7 +72,7 @@ harness::Table finding_table(const GateReport& report) {
                         {"p"},
                         {"detectable"},
                         {"why", Align::kLeft}});
-  for (const Finding* f : in_order(report.judgement)) {
+  for (const GateFinding* f : in_order(report.judgement)) {
     table.add_row(
         {verdict_words(*f), f->cell_key, std::string(to_word(f->metric)),
          fmt::format("{} : {}{}", f->baseline_launches, f->candidate_launches, f->by_session ? " s" : ""),
@@ -96,7 +96,7 @@ std::string counts_of(const Judgement& judgement) {
 std::string strength_of(const GateReport& report) {
   std::vector<double> stored, fastest, paired;
   bool by_session = false;
-  for (const Finding& finding : report.judgement.findings) {
+  for (const GateFinding& finding : report.judgement.findings) {
     if (finding.metric == Metric::kStepMin && finding.detectable) fastest.push_back(*finding.detectable);
     if (finding.metric != Metric::kThroughput) continue;
     if (finding.detectable) stored.push_back(*finding.detectable);
@@ -130,7 +130,7 @@ std::string to_text(const GateReport& report) {
       report.candidate_launches,
       report.confirming_launches > 0 ? fmt::format(", {} more to confirm", report.confirming_launches) : "");
   text += finding_table(report).to_text();
-  if (std::ranges::any_of(report.judgement.findings, &Finding::by_session)) {
+  if (std::ranges::any_of(report.judgement.findings, &GateFinding::by_session)) {
     text += "s: sessions are the unit of the test, not launches\n";
   }
   for (const std::string& note : report.judgement.notes) text += "note: " + note + "\n";

@@ -46,11 +46,11 @@ class NumberedFindings {
       const MetricLimits limits = config_.limits_of(tables_.cells()[cell], metric);
       const auto before = tables_.side(raw, cell, true), now = tables_.side(raw, cell, false);
       if (!limits.gated || before.empty() || now.empty()) continue;
-      Finding finding{.cell_key = tables_.cells()[cell],
-                      .metric = metric,
-                      .baseline_launches = static_cast<int>(before.size()),
-                      .candidate_launches = static_cast<int>(now.size()),
-                      .effect = limits.effect};
+      GateFinding finding{.cell_key = tables_.cells()[cell],
+                          .metric = metric,
+                          .baseline_launches = static_cast<int>(before.size()),
+                          .candidate_launches = static_cast<int>(now.size()),
+                          .effect = limits.effect};
       if (metric == Metric::kThroughput) finding.paired_detectable = paired_detectable(tables_, cell);
       const auto test = shift(raw, cell);
       if (!test) {
@@ -70,7 +70,7 @@ class NumberedFindings {
   void answer() {
     const std::vector<harness::Answer> answers = harness::judge_changes(questions_, config_.options);
     for (std::size_t i = 0; i < answers.size(); ++i) {
-      Finding& finding = findings[asked_[i]];
+      GateFinding& finding = findings[asked_[i]];
       finding.change = answers[i].change;
       finding.p = answers[i].p_worse;
       finding.detectable = as_size(answers[i].detectable, finding.metric);
@@ -85,7 +85,7 @@ class NumberedFindings {
     }
   }
 
-  std::vector<Finding> findings;
+  std::vector<GateFinding> findings;
 
  private:
   std::optional<harness::ShiftTest> shift(const harness::LaunchTable& table, std::size_t cell) const {
@@ -120,11 +120,11 @@ void add_notes(const GateTables& tables, const GateConfig& config, const std::st
 }  // namespace
 
 bool Judgement::failed() const {
-  return std::ranges::any_of(findings, &Finding::fails);
+  return std::ranges::any_of(findings, &GateFinding::fails);
 }
 
 int Judgement::count(Change change) const {
-  return static_cast<int>(std::ranges::count(findings, change, &Finding::change));
+  return static_cast<int>(std::ranges::count(findings, change, &GateFinding::change));
 }
 
 Judgement judge(const std::vector<Launch>& baseline, const Candidate& candidate, const GateConfig& config,
@@ -138,11 +138,11 @@ Judgement judge(const std::vector<Launch>& baseline, const Candidate& candidate,
     if (config.limits_of(tables.cells()[cell], Metric::kResults).gated) {
       judgement.findings.push_back(judge_results(tables, cell));
     }
-    for (Finding& finding : numbers.findings) {
+    for (GateFinding& finding : numbers.findings) {
       if (finding.cell_key == tables.cells()[cell]) judgement.findings.push_back(std::move(finding));
     }
   }
-  for (Finding& finding : judgement.findings) {
+  for (GateFinding& finding : judgement.findings) {
     finding.fails = finding.change == Change::kWorse ||
                     (finding.change == Change::kMissing && config.missing_fails) ||
                     (finding.change == Change::kAmbiguous && config.ambiguous_fails);
@@ -155,7 +155,7 @@ Judgement judge(const std::vector<Launch>& baseline, const Candidate& candidate,
 
 std::set<std::string> suspects_of(const Judgement& judgement) {
   std::set<std::string> cells;
-  for (const Finding& finding : judgement.findings) {
+  for (const GateFinding& finding : judgement.findings) {
     const bool in_numbers = finding.metric != Metric::kResults;
     if (in_numbers && (finding.change == Change::kWorse || finding.change == Change::kAmbiguous)) {
       cells.insert(finding.cell_key);

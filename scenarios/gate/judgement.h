@@ -10,7 +10,7 @@
 namespace mirrorscale::scenarios {
 
 /// One metric of one cell, judged.
-struct Finding {
+struct GateFinding {
   std::string cell_key = {};
   Metric metric = Metric::kThroughput;
   harness::Change change = harness::Change::kAmbiguous;
@@ -29,7 +29,7 @@ struct Finding {
 };
 
 struct Judgement {
-  std::vector<Finding> findings;
+  std::vector<GateFinding> findings;
   std::vector<std::string> notes;
   bool failed() const;
   int count(harness::Change change) const;

@@ -17,8 +17,8 @@ std::string joined(const std::set<std::string>& texts) {
 
 }  // namespace
 
-Finding judge_results(const GateTables& tables, std::size_t cell) {
-  Finding finding{.cell_key = tables.cells()[cell], .metric = Metric::kResults};
+GateFinding judge_results(const GateTables& tables, std::size_t cell) {
+  GateFinding finding{.cell_key = tables.cells()[cell], .metric = Metric::kResults};
   std::set<std::string> hashes, new_hashes, troubles;
   bool exact = true;
   for (std::size_t l = 0; l < tables.launches().size(); ++l) {
