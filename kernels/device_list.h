@@ -14,7 +14,8 @@ struct DeviceInfo {
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;
   std::size_t memory_bytes = 0;
-  bool emulated = false;  // a stand-in for tests: its times mean nothing
+  std::vector<int> peers;  // numbers of the devices whose memory it can reach without the host
+  bool emulated = false;   // a stand-in for tests: its times mean nothing
 };
 
 /// What there is, or why there is nothing: no driver, no device, or a build without CUDA.

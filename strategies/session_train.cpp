@@ -72,9 +72,13 @@ void Session::start_training(DatasetPtr dataset, int global_batch) {
   if (state_->reducer->whole_shares()) roots = 1;
   state_->most_roots = roots;
   prepare_batches(&State::training_batches, *dataset, rows, static_cast<int>(roots));
-  State::run(strategy_, state_, [all_roots](State& state, Communicator& host) {
-    state.reducer->reserve(host.rank(), all_roots);
-  });
+  State::run(strategy_, state_,
+             [all_roots, often = strategy_.registered_buffers()](State& state, Communicator& host) {
+               const auto rank = static_cast<std::size_t>(host.rank());
+               state.reducer->reserve(host.rank(), all_roots);
+               Replica& replica = *state.replicas[rank];
+               if (often) state.seats[rank]->register_memory({replica.gradient(0), replica.arena_size()});
+             });
   state_->dataset = std::move(dataset);
 }
 

@@ -50,6 +50,10 @@ struct Device {
   int ordinal = 0;
 };
 
+std::string what_is_there() {
+  return "there are cpu:0, cpu:1, … (virtual), reference:0, … and " + in_words(kernels::cuda_devices());
+}
+
 /// The parts of "cpu:3". Throws for anything that is no name of a device.
 Device device_from(const std::string& name) {
   const std::size_t colon = name.find(':');
@@ -62,9 +66,7 @@ Device device_from(const std::string& name) {
   }
   const bool known = device.backend == "cpu" || device.backend == "reference" || device.backend == "cuda";
   if (device.ordinal < 0 || !known) {
-    throw std::invalid_argument("[strategy] '" + name +
-                                "' is no device; there are cpu:0, cpu:1, … (virtual), reference:0, … and " +
-                                in_words(kernels::cuda_devices()));
+    throw std::invalid_argument("[strategy] '" + name + "' is no device; " + what_is_there());
   }
   return device;
 }
@@ -88,11 +90,11 @@ Strategy::Strategy(std::string kind, std::vector<std::string> devices, const Str
     const auto [backend, ordinal] = device_from(device);
     if (!seen.insert(device).second) {
       throw std::invalid_argument("[strategy] device '" + device + "' is named twice in (" + joined(devices) +
-                                  "); each replica needs a device of its own");
+                                  "); each replica needs a device of its own; " + what_is_there());
     }
     if (!state_->backend.empty() && state_->backend != backend) {
       throw std::invalid_argument("[strategy] devices of different backends in (" + joined(devices) +
-                                  "); all must be of one backend");
+                                  "); all must be of one backend; " + what_is_there());
     }
     state_->backend = backend;
     state_->ordinals.push_back(ordinal);
@@ -107,6 +109,12 @@ Strategy::Strategy(std::string kind, std::vector<std::string> devices, const Str
     state_->options.numerics = defaults().numerics;
   if (state_->backend != "cuda" && options.graphs) {
     throw std::invalid_argument("[strategy] graphs need cuda devices; " + state_->backend + " has none");
+  }
+  const bool copies = options.cross_device_ops == CrossDeviceOps::kReductionToOneDevice ||
+                      options.cross_device_ops == CrossDeviceOps::kHierarchicalCopy;
+  if (options.registered_buffers && (state_->backend != "cuda" || copies)) {
+    throw std::invalid_argument(
+        "[strategy] registered buffers are NCCL's; they need cuda devices and no other cross-device ops");
   }
   if (state_->backend != "cuda" &&
       (options.numerics == kernels::Numerics::kFast || options.precision != kernels::Precision::kFloat32)) {
@@ -142,6 +150,9 @@ bool Strategy::exact() const {
 }
 bool Strategy::graphs() const {
   return state_->options.graphs;
+}
+bool Strategy::registered_buffers() const {
+  return state_->options.registered_buffers;
 }
 DeviceGroupOptions Strategy::group_options() const {
   return {state_->options.cross_device_ops, state_->options.team.limit};

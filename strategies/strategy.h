@@ -36,6 +36,8 @@ struct StrategyOptions {
   /// Record forward and backward of a step once as a CUDA graph, and launch that from then on: one call
   /// instead of one a kernel. Buckets then start after backward. Only where the backend can.
   bool graphs = false;
+  /// Register the gradients with NCCL, which then may read and write them without copies of its own.
+  bool registered_buffers = false;
 };
 
 /// What a function run on every replica knows about itself.
@@ -69,6 +71,7 @@ class Strategy {
   std::unique_ptr<Reducer> make_reducer() const;
   DeviceGroupOptions group_options() const;
   bool graphs() const;
+  bool registered_buffers() const;
   DeviceTeam& team() const;
   const EngineParts& parts() const;
   std::uint64_t id() const;

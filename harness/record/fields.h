@@ -127,6 +127,8 @@ void list_cell(Fields& fields, T& cell) {
   fields("numerics", cell.numerics);
   fields("precision", cell.precision);
   fields.optional("cross_device_ops", cell.cross_device_ops);
+  fields.optional("graphs", cell.graphs);
+  fields.optional("registered_buffers", cell.registered_buffers);
   fields.optional("emulated", cell.emulated);
   fields("oversubscribed", cell.oversubscribed);
   fields("parameters", cell.parameters);

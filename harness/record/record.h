@@ -113,8 +113,9 @@ struct CellRecord {
   std::string optimizer;
   std::uint64_t seed = 0;
   std::string backend, target, numerics = "exact", precision = "fp32";
-  std::string cross_device_ops;  // of cuda cells; absent in the file where empty
-  bool emulated = false;         // on stand-ins for GPUs; absent in the file where false
+  std::string cross_device_ops;                     // of cuda cells; absent in the file where empty
+  bool graphs = false, registered_buffers = false;  // absent in the file where false
+  bool emulated = false;                            // on stand-ins for GPUs; absent in the file where false
   bool oversubscribed = false;
   std::int64_t parameters = 0;
   double flops_per_sample = 0;

@@ -54,7 +54,19 @@ DeviceInfo describe(int ordinal, const cudaDeviceProp& properties) {
           .minor = properties.minor,
           .multiprocessors = properties.multiProcessorCount,
           .memory_bytes = properties.totalGlobalMem,
+          .peers = {},
           .emulated = std::string_view(properties.name).starts_with("Emulated")};
+}
+
+/// Devices without a way between them have none: a driver that doesn't answer included.
+std::vector<int> peers_of(int ordinal, int devices) {
+  std::vector<int> peers;
+  for (int other = 0; other < devices; ++other) {
+    int can = 0;
+    if (other != ordinal && cudaDeviceCanAccessPeer(&can, ordinal, other) != cudaSuccess) cudaGetLastError();
+    if (can != 0) peers.push_back(other);
+  }
+  return peers;
 }
 
 }  // namespace
@@ -80,6 +92,7 @@ DeviceList cuda_devices() {
       std::snprintf(properties.name, sizeof properties.name, "not available: %s", cudaGetErrorName(status));
     }
     list.devices.push_back(describe(ordinal, properties));
+    list.devices.back().peers = peers_of(ordinal, count);
   }
   return list;
 }

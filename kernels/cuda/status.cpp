@@ -67,6 +67,10 @@ void check(cudaError_t status, const char* doing, Place where) {
   throw std::runtime_error(device_name() + ": " + text);
 }
 
+void require_device(cudaError_t status, const char* doing, Place where) {
+  if (is_sticky(status)) check(status, doing, where);
+}
+
 void check(cublasStatus_t status, const char* doing, Place where) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   const std::string text = std::string("could not ") + doing + ": " + words(status) + place(where);

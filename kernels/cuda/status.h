@@ -13,6 +13,9 @@ namespace mirrorscale::kernels::cuda {
 void check(cudaError_t status, const char* doing, Place where = Place::current());
 void check(cublasStatus_t status, const char* doing, Place where = Place::current());
 
+/// Throws only for a sticky error.
+void require_device(cudaError_t status, const char* doing, Place where = Place::current());
+
 /// For destructors: one line on standard error, nothing thrown. Silent after a sticky error, which has been
 /// told already, and while the runtime shuts down.
 void report(cudaError_t status) noexcept;

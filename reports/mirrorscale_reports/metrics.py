@@ -21,6 +21,8 @@ GROUP_FIELDS = (
     "precision",
     "reduction",
     "cross_device_ops",
+    "graphs",
+    "registered_buffers",
 )
 
 

@@ -195,6 +195,8 @@ class Cell:
     measurement: Measurement | None
     # a record may leave these out
     cross_device_ops: CrossDeviceOps = "default"
+    graphs: bool = False
+    registered_buffers: bool = False
     emulated: bool = False
     reason_kind: Literal["other", "out_of_memory", "device_failed"] = "other"
 

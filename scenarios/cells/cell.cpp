@@ -18,6 +18,8 @@ std::string CellSpec::settings() const {
                      "/seed=" + std::to_string(seed) + "/backend=" + backend + "/reduction=" + reduction;
   if (backend == "cuda") {
     text += "/numerics=" + numerics + "/precision=" + precision + "/cross_device_ops=" + cross_device_ops;
+    if (graphs) text += "/graphs";
+    if (registered_buffers) text += "/registered_buffers";
   }
   return text + "/" + std::string(harness::to_word(scaling));
 }
@@ -39,6 +41,7 @@ CellSpec on_one_cpu(CellSpec spec) {
   spec.precision = "float32";
   spec.reduction = "fused";
   spec.cross_device_ops = "default";
+  spec.graphs = spec.registered_buffers = false;
   return spec;
 }
 
@@ -116,6 +119,8 @@ harness::CellRecord describe(const CellSpec& spec, const std::string& run_id,
   record.numerics = spec.numerics;
   record.precision = precision_in_record(spec.precision);
   if (spec.backend == "cuda") record.cross_device_ops = spec.cross_device_ops;
+  record.graphs = spec.graphs;
+  record.registered_buffers = spec.registered_buffers;
   record.emulated = emulated(spec);
   record.oversubscribed = oversubscribed(spec);
   record.parameters = static_cast<std::int64_t>(network.parameters().count());

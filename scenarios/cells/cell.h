@@ -17,6 +17,7 @@ struct CellSpec {
   // As in DeviceSettings, with every choice made.
   std::string backend = "cpu", numerics = "exact", precision = "float32";
   std::string reduction = "fused", cross_device_ops = "default";
+  bool graphs = false, registered_buffers = false;
   int devices = 1;
   int global_batch = 256;
   harness::Scaling scaling = harness::Scaling::kStrong;
@@ -32,7 +33,7 @@ struct CellSpec {
   std::string series() const;
   bool exact() const { return numerics == "exact"; }
   DeviceSettings device_settings() const {
-    return {backend, numerics, precision, reduction, cross_device_ops};
+    return {backend, numerics, precision, reduction, cross_device_ops, graphs, registered_buffers};
   }
 
  private:

@@ -43,6 +43,10 @@ void require_host_settings(const DeviceSettings& s) {
     refuse("precision " + s.precision + " needs the backend cuda with fast numerics; " + s.backend +
            " computes in exact float32 only");
   }
+  if (s.graphs || s.registered_buffers) {
+    refuse((s.graphs ? "graphs" : "registered buffers") + (" need the backend cuda; " + s.backend) +
+           " has none");
+  }
   if (s.cross_device_ops != "default") {
     refuse("cross-device ops " + s.cross_device_ops + " are between GPUs and need the backend cuda; on " +
            s.backend + " the replicas read each other's memory");
@@ -71,6 +75,9 @@ DeviceSettings resolved(DeviceSettings s) {
   find_precision(s.precision);
   strategies::cross_device_ops_from(s.cross_device_ops);
   if (!cuda) require_host_settings(s);
+  if (s.registered_buffers && s.cross_device_ops != "default" && s.cross_device_ops != "nccl") {
+    refuse("registered buffers are NCCL's and contradict cross-device ops " + s.cross_device_ops);
+  }
   if (s.numerics == "exact" && s.precision != "float32") {
     refuse("precision " + s.precision +
            " contradicts exact numerics, which are of float32; choose fast ones");
@@ -95,6 +102,8 @@ strategies::StrategyOptions strategy_options(const DeviceSettings& s, const stra
   options.team.limit = std::chrono::milliseconds(static_cast<std::int64_t>(wait_limit_s * 1e3));
   options.numerics = s.numerics == "fast" ? kernels::Numerics::kFast : kernels::Numerics::kExact;
   options.precision = find_precision(s.precision).value;
+  options.graphs = s.graphs;
+  options.registered_buffers = s.registered_buffers;
   options.cross_device_ops = strategies::cross_device_ops_from(s.cross_device_ops);
   return options;
 }

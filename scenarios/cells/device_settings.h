@@ -14,6 +14,8 @@ struct DeviceSettings {
   std::string precision = "float32";  // of the factors of a product: float32, tf32, bfloat16, float16
   std::string reduction = "auto";     // fused, replicated, bucketed; auto: the one that suits the backend
   std::string cross_device_ops = "default";  // see strategies::cross_device_ops_from
+  bool graphs = false;                       // see strategies::StrategyOptions, as the next
+  bool registered_buffers = false;
 };
 
 /// With every choice made. Throws std::invalid_argument for unknown names and for choices that contradict

@@ -30,6 +30,9 @@ void add_device_options(CLI::App& command, DeviceOptions& o) {
       .add_option("--cross-device-ops", o.cross_device_ops,
                   "what GPUs reduce with: nccl, reduction_to_one_device, hierarchical_copy [default: nccl]")
       ->check(CLI::IsMember({"default", "nccl", "reduction_to_one_device", "hierarchical_copy"}));
+  command.add_flag("--graphs", o.graphs,
+                   "launch forward and backward as one CUDA graph (buckets then start after backward)");
+  command.add_flag("--registered-buffers", o.registered_buffers, "register the gradients with NCCL");
   command
       .add_option("--wait-limit", o.wait_limit_s,
                   "seconds that one replica waits for another before it gives up [120]")
@@ -42,6 +45,8 @@ DeviceSettings settings_from(const DeviceOptions& o, DeviceSettings settings) {
   if (!o.precision.empty()) settings.precision = o.precision;
   if (!o.reduction.empty()) settings.reduction = o.reduction;
   if (!o.cross_device_ops.empty()) settings.cross_device_ops = o.cross_device_ops;
+  settings.graphs = settings.graphs || o.graphs;
+  settings.registered_buffers = settings.registered_buffers || o.registered_buffers;
   return settings;
 }
 

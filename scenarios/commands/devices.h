@@ -15,9 +15,12 @@ namespace mirrorscale::scenarios {
 /// As typed; empty where not given.
 struct DeviceOptions {
   std::string backend, numerics, precision, reduction, cross_device_ops;
+  bool graphs = false, registered_buffers = false;
   std::optional<double> wait_limit_s;
 };
-/// Adds --backend, --numerics, --precision, --reduction, --cross-device-ops and --wait-limit.
+/// Adds --backend, --numerics, --precision, --reduction, --cross-device-ops, --graphs, --registered-buffers
+/// and
+/// --wait-limit.
 void add_device_options(CLI::App& command, DeviceOptions& options);
 /// What was typed, on top of `preset`.
 DeviceSettings settings_from(const DeviceOptions& options, DeviceSettings preset = {});

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 namespace mirrorscale::scenarios {
 
@@ -21,7 +22,11 @@ void add_doctor(CLI::App& app, CommandContext& context) {
   command->footer("Exit status: 0 when the cpu backend works, 3 when it doesn't.");
   command->callback([options, &context] {
     std::vector<FindingSection> sections{examine_machine(), examine_engine(), examine_cuda()};
-    if (!options->no_speed) sections.push_back(measure_speed());
+    if (!options->no_speed) {
+      sections.push_back(measure_speed());
+      if (FindingSection gpus = measure_cuda_speed(); !gpus.findings.empty())
+        sections.push_back(std::move(gpus));
+    }
     sections.push_back(examine_software());
     std::fputs((options->json ? to_json(sections) : to_text(sections)).c_str(), stdout);
     context.status = any_broken(sections) ? kCouldNotRun : kGood;

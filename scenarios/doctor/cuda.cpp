@@ -3,7 +3,9 @@
 #include "scenarios/doctor/doctor.h"
 #include "strategies/comm/device_group.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -38,6 +40,23 @@ Finding gpu_of(const kernels::DeviceInfo& d) {
   return found;
 }
 
+/// Between GPUs that can't reach each other's memory everything goes through the host's.
+Finding peer_access_of(const std::vector<kernels::DeviceInfo>& devices) {
+  std::string without;
+  for (std::size_t a = 0; a < devices.size(); ++a) {
+    for (std::size_t b = 0; b < devices.size(); ++b) {
+      const auto& peers = devices[a].peers;
+      if (a == b || std::find(peers.begin(), peers.end(), static_cast<int>(b)) != peers.end()) continue;
+      without += (without.empty() ? "" : ", ") + devices[a].name + " to " + devices[b].name;
+    }
+  }
+  if (without.empty()) return {"peer access", "between all GPUs"};
+  return {"peer access", "none from " + without, FindingState::kNote,
+          "what these GPUs exchange goes through the host's memory: see 'nvidia-smi topo -p2p r', and "
+          "whether the "
+          "IOMMU or ACS of the PCI switches is on"};
+}
+
 }  // namespace
 
 FindingSection examine_cuda() {
@@ -61,6 +80,7 @@ FindingSection examine_cuda() {
     found.push_back({"GPUs", "none: " + list.why_none, FindingState::kMissing, kWithoutGpu});
   }
   for (const kernels::DeviceInfo& device : list.devices) found.push_back(gpu_of(device));
+  if (list.devices.size() > 1) found.push_back(peer_access_of(list.devices));
   return section;
 }
 

@@ -26,7 +26,8 @@ std::vector<harness::PlanValue> values_of(const std::vector<T>& axis) {
 }  // namespace
 
 DeviceSettings devices_of(const SweepPlan& plan) {
-  return resolved({plan.backend, plan.numerics, plan.precision, plan.reduction, plan.cross_device_ops});
+  return resolved({plan.backend, plan.numerics, plan.precision, plan.reduction, plan.cross_device_ops,
+                   plan.graphs, plan.registered_buffers});
 }
 
 std::vector<CellGroup> groups_of(const SweepPlan& plan) {
@@ -71,6 +72,8 @@ std::vector<CellGroup> groups_of(const SweepPlan& plan) {
         base.precision = on.precision;
         base.reduction = on.reduction;
         base.cross_device_ops = on.cross_device_ops;
+        base.graphs = on.graphs;
+        base.registered_buffers = on.registered_buffers;
         base.wait_limit_s = plan.wait_limit_s;
         for (const std::int64_t batch : plan.global_batches) add(base, batch, harness::Scaling::kStrong);
         for (const std::int64_t batch : plan.local_batches) add(base, batch, harness::Scaling::kWeak);
@@ -100,6 +103,8 @@ harness::Plan to_record(const SweepPlan& plan) {
     record.settings.emplace_back("numerics", on.numerics);
     record.settings.emplace_back("precision", on.precision);
     record.settings.emplace_back("cross_device_ops", on.cross_device_ops);
+    if (on.graphs) record.settings.emplace_back("graphs", true);
+    if (on.registered_buffers) record.settings.emplace_back("registered_buffers", true);
   }
   return record;
 }

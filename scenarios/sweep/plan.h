@@ -21,6 +21,7 @@ struct SweepPlan {
   std::string data;                                 // empty: each workload's own
   std::string backend = "cpu", reduction = "auto";  // these as in DeviceSettings
   std::string numerics, precision = "float32", cross_device_ops = "default";
+  bool graphs = false, registered_buffers = false;
   double wait_limit_s = 120;  // longest wait of one replica for another; not a part of the record
   harness::StoppingRule stopping{
       .relative_half_width = 0.01, .fewest_slices = 20, .most_slices = 1000, .budget_s = 10};
@@ -42,9 +43,9 @@ harness::Plan to_record(const SweepPlan& plan);
 
 /// Reads a TOML file: tables [axes] (devices, global_batch, local_batch, workload, optimizer, seed: a value,
 /// an array, or axis text) and [settings] (data, backend, numerics, precision, reduction, cross_device_ops,
-/// wait_limit_s, budget_s, half_width, slices, slice_s; a number as precision means half_width).
-/// What it says replaces what is in `plan`. Throws std::invalid_argument with file, line and key for anything
-/// unknown or of a wrong type, and std::runtime_error for a file that can't be read.
+/// graphs, registered_buffers, wait_limit_s, budget_s, half_width, slices, slice_s; a number as precision
+/// means half_width). What it says replaces what is in `plan`. Throws std::invalid_argument with file, line
+/// and key for anything unknown or of a wrong type, and std::runtime_error for a file that can't be read.
 void read_plan_file(const std::filesystem::path& path, SweepPlan& plan);
 
 }  // namespace mirrorscale::scenarios

@@ -38,6 +38,10 @@ class Reader {
     if (const auto* value = node.as_string()) return value->get();
     refuse(path_, node.source(), "'" + key + "' needs a text");
   }
+  bool flag(const std::string& key, const toml::node& node) const {
+    if (const auto* value = node.as_boolean()) return value->get();
+    refuse(path_, node.source(), "'" + key + "' needs true or false");
+  }
   double number(const std::string& key, const toml::node& node) const {
     if (const auto value = node.value<double>()) return *value;
     refuse(path_, node.source(), "'" + key + "' needs a number");
@@ -110,6 +114,10 @@ void read_plan_file(const std::filesystem::path& path, SweepPlan& plan) {
         plan.precision = read.text(key, value);
       else if (section == "settings" && key == "cross_device_ops")
         plan.cross_device_ops = read.text(key, value);
+      else if (section == "settings" && key == "graphs")
+        plan.graphs = read.flag(key, value);
+      else if (section == "settings" && key == "registered_buffers")
+        plan.registered_buffers = read.flag(key, value);
       else if (section == "settings" && key == "wait_limit_s")
         plan.wait_limit_s = read.number(key, value);
       else if (section == "settings" && key == "budget_s")
@@ -125,7 +133,8 @@ void read_plan_file(const std::filesystem::path& path, SweepPlan& plan) {
                "'" + key + "' is not known in [" + section +
                    "]; [axes] has devices, global_batch, local_batch, workload, "
                    "optimizer, seed; [settings] has data, backend, numerics, precision, reduction, "
-                   "cross_device_ops, wait_limit_s, budget_s, half_width, slices, slice_s");
+                   "cross_device_ops, graphs, registered_buffers, wait_limit_s, budget_s, half_width, "
+                   "slices, slice_s");
       }
     }
   }

@@ -4,7 +4,7 @@
 #   name @command          also met by a command of that name on the PATH, wherever it came from
 #   ? name …               wanted, not needed: left out with a note where the system does not offer it
 
-package_purposes() { echo build test data reports peers lint docs coverage; }
+package_purposes() { echo build test data reports peers lint docs coverage races; }
 
 package_reason() {
   case "$1" in
@@ -16,6 +16,7 @@ package_reason() {
     lint) echo "to check format and code" ;;
     docs) echo "to make the API pages" ;;
     coverage) echo "to measure line coverage" ;;
+    races) echo "to look for data races on emulated GPUs" ;;
   esac
 }
 
@@ -51,6 +52,12 @@ EOF
       ;;
     data) echo "? dataset-fashion-mnist" ;;
     coverage) echo "gcovr" ;;
+    races)
+      cat <<'EOF'
+? clang-14 @clang++-14
+? libclang-rt-14-dev
+EOF
+      ;;
     reports)
       cat <<'EOF'
 python3-numpy

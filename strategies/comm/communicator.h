@@ -46,6 +46,9 @@ class Communicator {
   /// values.size() must be size() * part.size().
   virtual void reduce_scatter(std::span<const float> values, std::span<float> part) = 0;
 
+  /// A hint: many collectives will work on this memory, which outlives the communicator.
+  virtual void register_memory(std::span<float> /*values*/) {}
+
   /// As all_reduce with kSum, but beside later ops of the rank where the device can: the result is there
   /// after finish_all_reduces.
   virtual void start_all_reduce(std::span<float> values) { all_reduce(values, ReduceOp::kSum); }

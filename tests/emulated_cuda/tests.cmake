@@ -1,4 +1,4 @@
-# The conformance tests of the emulated device; emulated.* in ctest.
+# The tests of the emulated device; emulated.* in ctest.
 find_package(GTest 1.12 REQUIRED CONFIG)
 include(GoogleTest)
 
@@ -16,19 +16,10 @@ add_library(mirrorscale_emulated_cuda_test_kernels STATIC test_kernels.cu)
 target_link_libraries(mirrorscale_emulated_cuda_test_kernels PUBLIC
   mirrorscale::emulated_cuda mirrorscale_emulated_cuda_test_options)
 
-# Written against the CUDA, cuBLAS and NCCL API alone.
-set(conformance blas_test blaslt_test collectives_test devices_test graphs_test kernels_test memory_test streams_test)
-# Those that look behind the API.
-set(own control_test control_nccl_test)
-foreach(test IN LISTS conformance own)
-  add_executable(emulated.${test} ${test}.cpp)
-  target_link_libraries(emulated.${test} PRIVATE mirrorscale_emulated_cuda_test_kernels GTest::gtest_main)
-  gtest_discover_tests(emulated.${test} TEST_PREFIX "emulated.${test}." DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS emulated TIMEOUT 120)
-  if(TARGET gpu_tests)
-    add_dependencies(gpu_tests emulated.${test})
-  endif()
-endforeach()
+include("${CMAKE_CURRENT_LIST_DIR}/conformance.cmake")
+# control_*: those that look behind the API.
+add_conformance_tests(${conformance_tests} control_test control_nccl_test
+                      KERNELS mirrorscale_emulated_cuda_test_kernels PREFIX emulated LABEL emulated)
 
 # Planted faults: each ends in the report that names it. `planted NAME` runs one.
 add_executable(emulated.planted planted.cpp)

@@ -181,11 +181,13 @@ def test_what_gpus_add_may_be_there() -> None:
         **CELL,
         **{"backend": "cuda", "numerics": "fast", "precision": "bf16", "reduction": "bucketed"},
         **{"cross_device_ops": "nccl", "emulated": False, "reason_kind": "other"},
+        **{"graphs": True, "registered_buffers": True},
     }
     for line in (run, cell):
         assert [error.message for error in VALIDATOR.iter_errors(line)] == []
     read = parse(as_bytes([run, cell]), "file")
     assert read.runs[0].environment.cuda_devices[0].model == "NVIDIA H200"
+    assert read.cells[0].graphs and read.cells[0].registered_buffers
     assert (read.cells[0].precision, read.cells[0].emulated) == ("bf16", False)
 
 

@@ -33,7 +33,15 @@ TEST(Devices, MustDiffer) {
       [] {
         Mirrored({"cpu:0", "cpu:1", "cpu:0"});
       },
-      {"'cpu:0' is named twice", "(cpu:0, cpu:1, cpu:0)"});
+      {"'cpu:0' is named twice", "(cpu:0, cpu:1, cpu:0)", "there are cpu:0, cpu:1"});
+}
+
+TEST(Devices, MustBeOfOneBackend) {
+  expect_throw<std::invalid_argument>(
+      [] {
+        Mirrored({"cpu:0", "reference:0"});
+      },
+      {"different backends in (cpu:0, reference:0)", "there are cpu:0"});
 }
 
 TEST(Devices, MustExist) {

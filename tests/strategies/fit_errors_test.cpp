@@ -8,9 +8,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <future>
 #include <gtest/gtest.h>
 #include <memory>
+#include <semaphore>
 #include <stdexcept>
 #include <vector>
 
@@ -179,8 +179,9 @@ class BrokenLoss final : public Loss {
  public:
   std::string name() const override { return "broken"; }
   void check(int, const TargetShape&) const override {}
-  void compute(kernels::Backend&, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
+  void compute(kernels::Backend& backend, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
                kernels::Column loss) const override {
+    backend.synchronize();  // the host reads next
     if (--calls_left == 0) throw std::runtime_error("out of tokens");
     for (int r = 0; r < y.rows; ++r) {
       if (gradient) gradient.at(r, 0) = 2 * (y.at(r, 0) - t.values.at(r, 0));
@@ -212,30 +213,39 @@ TEST(FitErrors, AReplicaThatFailsInAStepIsNamedAndTheModelStaysUsable) {
   }
 }
 
+// Of the stuck replica's thread, which outlives what it works with.
+std::binary_semaphore stuck_may_go{0}, stuck_has_left{0};
+struct TellsThatItsThreadLeft {
+  bool tells = false;
+  ~TellsThatItsThreadLeft() {
+    if (tells) stuck_has_left.release();
+  }
+};
+thread_local TellsThatItsThreadLeft this_thread;
+
 /// The replica that holds row 0 waits in its first step until it is released.
 class StuckLoss final : public Loss {
  public:
   std::string name() const override { return "stuck"; }
   void check(int, const TargetShape&) const override {}
-  void compute(kernels::Backend&, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
+  void compute(kernels::Backend& backend, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
                kernels::Column loss) const override {
+    backend.synchronize();  // the host reads next
     if (t.values.at(0, 0) == 0) {
-      release.get_future().wait();
-      left.set_value_at_thread_exit();
+      stuck_may_go.acquire();
+      this_thread.tells = true;
     }
     for (int r = 0; r < y.rows; ++r) {
       if (gradient) gradient.at(r, 0) = 1;
       if (loss) loss[r] = 1;
     }
   }
-  mutable std::promise<void> release, left;
 };
 
 TEST(FitErrors, AReplicaThatIsStuckIsNamedAndNothingHangs) {
-  const auto loss = std::make_shared<StuckLoss>();
   Recipe recipe;
   recipe.layers = [] { return testing::line(0); };
-  recipe.loss = loss;
+  recipe.loss = std::make_shared<StuckLoss>();
   StrategyOptions options;
   options.team.limit = std::chrono::milliseconds(200);
   auto model = build(Mirrored(3, options), recipe);
@@ -246,8 +256,8 @@ TEST(FitErrors, AReplicaThatIsStuckIsNamedAndNothingHangs) {
       {"rank 0 did not come back", "rank 0 did not arrive at 'gradients ready'"});
   expect_throw<RankLost>([&] { model->predict(points({0}, {0})); }, {"make a new team"});
   model.reset();  // what the stuck replica works on lives on with it
-  loss->release.set_value();
-  loss->left.get_future().wait();
+  stuck_may_go.release();
+  stuck_has_left.acquire();
 }
 
 TEST(FitErrors, CompilingAgainStartsAnew) {

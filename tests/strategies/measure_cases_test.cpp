@@ -23,8 +23,9 @@ class MeanOutput final : public Metric {
  public:
   std::string name() const override { return "output"; }
   void check(int, const TargetShape&) const override {}
-  void compute(kernels::Backend&, kernels::ConstMatrix y, const Targets& t,
+  void compute(kernels::Backend& backend, kernels::ConstMatrix y, const Targets& t,
                kernels::Column values) const override {
+    backend.synchronize();  // the host reads next
     for (int r = 0; r < y.rows; ++r) values[r] = y.at(r, 0) * (t.weights == nullptr ? 1 : t.weights[r]);
   }
 };
@@ -33,8 +34,9 @@ class ConstantLoss final : public Loss {
  public:
   std::string name() const override { return "constant"; }
   void check(int, const TargetShape&) const override {}
-  void compute(kernels::Backend&, kernels::ConstMatrix y, const Targets&, kernels::Matrix gradient,
+  void compute(kernels::Backend& backend, kernels::ConstMatrix y, const Targets&, kernels::Matrix gradient,
                kernels::Column loss) const override {
+    backend.synchronize();  // the host reads next
     for (int r = 0; r < y.rows; ++r) {
       for (int c = 0; gradient && c < y.columns; ++c) gradient.at(r, c) = 0;
       if (loss) loss[r] = 5;

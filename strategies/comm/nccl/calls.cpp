@@ -30,6 +30,16 @@ void Calls::note(int rank, const Call& call) {
   for (; first_ < least; ++first_) noted_.pop_front();
 }
 
+std::string Calls::absent() const {
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  for (std::size_t r = 0; r < joined_.size(); ++r) {
+    if (!joined_[r]) text += (text.empty() ? "rank " : ", rank ") + std::to_string(r);
+  }
+  if (text.empty()) return "every rank came to join NCCL, which has not connected them";
+  return text + " did not come, in this process, to join NCCL";
+}
+
 std::string Calls::late() const {
   const std::lock_guard lock(mutex_);
   const auto most = *std::max_element(called_.begin(), called_.end());

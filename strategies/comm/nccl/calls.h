@@ -25,6 +25,8 @@ class Calls {
   /// The next call of `rank`. Throws std::invalid_argument, which names two ranks and what each calls, if
   /// another rank's call with that number differs.
   void note(int rank, const Call& call);
+  /// Which ranks have not come to join, as far as this process can see.
+  std::string absent() const;
   /// Names the ranks that have called fewer collectives than others and the one each is expected at; empty if
   /// there is none.
   std::string late() const;

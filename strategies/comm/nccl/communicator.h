@@ -32,6 +32,7 @@ class NcclCommunicator final : public Communicator {
   void all_reduce_tree(std::span<const float* const> roots, const TreePlan& plan,
                        std::span<float> sum) override;
   void reduce_scatter(std::span<const float> values, std::span<float> part) override;
+  void register_memory(std::span<float> values) override { links_->register_memory(rank_, values); }
   void start_all_reduce(std::span<float> values) override;
   void finish_all_reduces() override;
 
@@ -53,7 +54,7 @@ class NcclCommunicator final : public Communicator {
   const kernels::cuda::Queue queue_;
   const int exceptions_;  // in flight when it was made
   kernels::cuda::Stream stream_;
-  kernels::cuda::Event mark_;
+  kernels::cuda::Event mark_, reached_;
   kernels::Buffer room_;  // slices of all roots; grows only
   std::size_t room_floats_ = 0;
 };

@@ -21,13 +21,17 @@ Links::Links(const NcclId& id, int ranks, std::chrono::milliseconds limit)
     : id_(std::bit_cast<ncclUniqueId>(id)),
       limit_(limit),
       links_(static_cast<std::size_t>(ranks)),
-      calls_(ranks) {
+      calls_(ranks),
+      positions_(ranks) {
   watchdog_.emplace(ranks, limit, [this] { late(); });
 }
 
 Links::~Links() {
   watchdog_.reset();
   for (Link& link : links_) {
+    for (const auto& [data, handle] : link.registered) {
+      if (link.comm) report(ncclCommDeregister(link.comm, handle), "give registered memory back");
+    }
     if (link.comm) report(ncclCommFinalize(link.comm), "finish a communicator");
   }
   for (Link& link : links_) {
@@ -50,12 +54,23 @@ void Links::open(int rank) {
   ncclResult_t status = ncclCommInitRankConfig(&link.comm, size(), id_, rank, &config);
   if (!failed(status)) status = settle(link.comm, ncclInProgress);
   if (status == ncclSuccess) return;
-  const std::string text = status == ncclInProgress ? "another rank did not join NCCL" + within(limit_)
+  const std::string text = status == ncclInProgress ? calls_.absent() + within(limit_)
                                                     : "rank " + std::to_string(rank) +
                                                           " cannot join NCCL: " + text_of(status, link.comm);
   lock.unlock();
   break_up(text);
   throw_broken(rank);
+}
+
+void Links::register_memory(int rank, std::span<float> values) {
+  Link& link = links_[static_cast<std::size_t>(rank)];
+  const std::lock_guard lock(link.mutex);
+  if (broken_.load() || !link.comm) throw_broken(rank);
+  if (link.registered.contains(values.data())) return;
+  void* handle = nullptr;
+  nccl::check(ncclCommRegister(link.comm, values.data(), values.size_bytes(), &handle), "register memory",
+              link.comm);
+  link.registered.emplace(values.data(), handle);
 }
 
 void Links::note(int rank, const Call& call) {
@@ -113,8 +128,9 @@ void Links::late() {
 std::string Links::stuck() const {
   const std::string late = calls_.late();
   if (!late.empty()) return late + within(limit_);
+  const std::string where = positions_.text();
   return "every rank of this process has called the same collectives, yet a device has not finished them" +
-         within(limit_);
+         within(limit_) + (where.empty() ? "" : ": " + where);
 }
 
 std::string Links::async_errors() {
@@ -161,6 +177,7 @@ void Links::check(int rank) {
 }
 
 void Links::throw_broken(int rank) const {
+  positions_.require_device(rank);
   const std::string what = watchdog_->waiting_for(rank);
   const std::lock_guard lock(mutex_);
   throw GroupBroken("[nccl] rank " + std::to_string(rank) +

@@ -1,14 +1,17 @@
 #pragma once
 #include "strategies/comm/nccl/calls.h"
 #include "strategies/comm/nccl/group.h"
+#include "strategies/comm/nccl/positions.h"
 #include "strategies/comm/nccl/status.h"
 #include "strategies/comm/nccl/watchdog.h"
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,9 @@ class Links {
   /// Notes that `rank` is about to enqueue this collective. When another rank of the process calls another
   /// one the group breaks, and std::invalid_argument says so.
   void note(int rank, const Call& call);
+  /// Tells NCCL of memory that collectives will often work on, until the communicators close. More than once
+  /// is once.
+  void register_memory(int rank, std::span<float> values);
   /// Makes the NCCL calls of `body(comm)`, which returns the first failure of them, as one group; they are on
   /// their streams on return. Throws GroupBroken.
   template <class Body>
@@ -48,11 +54,13 @@ class Links {
   /// Throws GroupBroken if the group broke, or if NCCL reports an error of this rank.
   void check(int rank);
   Watchdog& watchdog() { return *watchdog_; }
+  Positions& positions() { return positions_; }
 
  private:
   struct Link {
     std::mutex mutex;
     ncclComm_t comm = nullptr;
+    std::map<float*, void*> registered;  // handles by address
   };
   void start(int rank, const Link& link);
   void finish(int rank, Link& link, std::unique_lock<std::mutex>& lock, const char* what,
@@ -61,12 +69,14 @@ class Links {
   void late();
   std::string stuck() const;
   std::string async_errors();
+  /// DeviceFailed where this rank's own device has failed, else GroupBroken.
   [[noreturn]] void throw_broken(int rank) const;
 
   const ncclUniqueId id_;
   const std::chrono::milliseconds limit_;
   std::vector<Link> links_;  // by rank
   Calls calls_;
+  Positions positions_;
   std::atomic<bool> broken_{false};
   mutable std::mutex mutex_;
   std::string why_;  // guarded by mutex_

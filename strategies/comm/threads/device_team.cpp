@@ -34,20 +34,24 @@ struct DeviceTeam::Shared {
   int ready = 0;  // threads that are bound
   int busy = 0;
   std::vector<bool> working;
-  std::exception_ptr failure;  // of the rank that failed first
+  std::exception_ptr failure;  // the weightiest; of several the first
   int failed_rank = -1;
   bool stop = false, lost = false;
 };
 
 namespace {
 
-bool is_follow_up(const std::exception_ptr& failure) {
+/// Which of several ranks' failures is told: a device that is lost explains all others, and who only waited
+/// for another explains none.
+int weight_of(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const GroupBroken&) {
-    return true;
+    return 0;
+  } catch (const kernels::DeviceFailed&) {
+    return 2;
   } catch (...) {
-    return false;
+    return 1;
   }
 }
 
@@ -90,7 +94,7 @@ void DeviceTeam::Shared::serve(int rank) {
       group.meeting.break_up(rank, text_of(thrown));
     }
     lock.lock();
-    if (thrown && (!failure || (is_follow_up(failure) && !is_follow_up(thrown)))) {
+    if (thrown && (!failure || weight_of(thrown) > weight_of(failure))) {
       failure = thrown;
       failed_rank = rank;
     }

@@ -48,7 +48,8 @@ TEST(Json, RoundTripKeepsEveryBit) {
 
 // Records that were written before these fields were there stay as they are, byte for byte.
 TEST(Json, WhatGpusAddIsLeftOutWhereThereAreNone) {
-  for (const char* field : {"cuda_devices", "cross_device_ops", "emulated", "reason_kind"}) {
+  for (const char* field :
+       {"cuda_devices", "cross_device_ops", "emulated", "reason_kind", "graphs", "registered_buffers"}) {
     EXPECT_EQ((to_json_line(sample_run()) + to_json_line(failed_cell())).find(field), std::string::npos)
         << field;
   }
@@ -65,6 +66,7 @@ TEST(Json, RoundTripOfGpus) {
   cell.precision = "tf32";
   cell.reduction = "bucketed";
   cell.cross_device_ops = "hierarchical_copy";
+  cell.graphs = cell.registered_buffers = true;
   EXPECT_EQ(std::get<CellRecord>(from_json_line(to_json_line(cell), "here")), cell);
   cell.emulated = true;
   cell.measurement->speedup.reset();

@@ -39,6 +39,9 @@ TEST(CellKey, OfGpusNamesWhatChangesTheirBits) {
   EXPECT_EQ(cell.key(),
             "mlp-small/data=clusters/optimizer=adam/seed=1/backend=cuda/reduction=bucketed/numerics=fast/"
             "precision=tf32/cross_device_ops=default/strong/global_batch=48/devices=2");
+  cell.graphs = cell.registered_buffers = true;
+  EXPECT_NE(cell.key().find("/cross_device_ops=default/graphs/registered_buffers/strong/"),
+            std::string::npos);
 }
 
 TEST(CellSeries, IsEqualForOtherBatchesOnly) {
@@ -60,6 +63,7 @@ TEST(OnOneCpu, KeepsWhatIsTrained) {
   cell.backend = "cuda";
   cell.reduction = "replicated";
   cell.cross_device_ops = "nccl";
+  cell.graphs = cell.registered_buffers = true;
   EXPECT_EQ(on_one_cpu(cell).key(), expected.key());
 }
 

@@ -60,6 +60,22 @@ TEST(DeviceSettings, RefusesContradictions) {
   EXPECT_NE(refusal(on("cuda", "fast", "float32", "fused")).find("fused"), std::string::npos);
 }
 
+TEST(DeviceSettings, GraphsAndRegisteredBuffersAreOfGpus) {
+  DeviceSettings s = on("cpu");
+  s.graphs = true;
+  EXPECT_NE(refusal(s).find("graphs need the backend cuda"), std::string::npos);
+  s = on("reference");
+  s.registered_buffers = true;
+  EXPECT_NE(refusal(s).find("registered buffers need the backend cuda"), std::string::npos);
+  s = on("cuda", "fast", "tf32", "auto", "hierarchical_copy");
+  s.registered_buffers = true;
+  EXPECT_NE(refusal(s).find("contradict cross-device ops hierarchical_copy"), std::string::npos);
+  s.cross_device_ops = "nccl";
+  s.graphs = true;
+  const auto options = strategy_options(resolved(s), {}, 1);
+  EXPECT_TRUE(options.graphs && options.registered_buffers);
+}
+
 TEST(DeviceSettings, RecordsUseShortWords) {
   EXPECT_EQ(precision_in_record("float32"), "fp32");
   EXPECT_EQ(precision_in_record("tf32"), "tf32");

@@ -39,6 +39,8 @@ def test_version():
         ([*SMALL, "--numerics", "fast"], "fast numerics need the backend cuda"),
         ([*SMALL, "--precision", "tf32"], "precision tf32 needs the backend cuda"),
         ([*SMALL, "--cross-device-ops", "nccl"], "need the backend cuda"),
+        ([*SMALL, "--graphs"], "graphs need the backend cuda"),
+        ([*SMALL, "--registered-buffers"], "registered buffers need the backend cuda"),
         ([*SMALL, "--reduction", "bucketed"], "reduction bucketed doesn't go with"),
         (
             ["sweep", "--backend", "cuda", "--numerics", "exact", "--precision", "bfloat16"],

@@ -19,21 +19,21 @@ TRAIN = [
 QUICK = ["--slice-ms", "1", "--slices", "3", "--budget", "2"]
 
 
-def run(
-    *arguments: object,
-    devices: int | str = 8,
-    fault: str = "",
-    memory_bytes: int = 0,
-    limit_s: float = 300,
-) -> subprocess.CompletedProcess:
-    environment = os.environ | {"MIRRORSCALE_EMULATED_DEVICES": str(devices)}
+def environment(devices: int | str = 8, fault: str = "", memory_bytes: int = 0) -> dict[str, str]:
+    settings = {"MIRRORSCALE_EMULATED_DEVICES": str(devices)}
     if fault:
-        environment["MIRRORSCALE_EMULATED_FAULT"] = fault
+        settings["MIRRORSCALE_EMULATED_FAULT"] = fault
     if memory_bytes:
-        environment["MIRRORSCALE_EMULATED_MEMORY_BYTES"] = str(memory_bytes)
+        settings["MIRRORSCALE_EMULATED_MEMORY_BYTES"] = str(memory_bytes)
+    return os.environ | settings
+
+
+def run(
+    *arguments: object, limit_s: float = 300, **settings: object
+) -> subprocess.CompletedProcess:
     return subprocess.run(
         [BINARY, *map(str, arguments)],
-        env=environment,
+        env=environment(**settings),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -14,6 +14,16 @@ def test_names_every_gpu_and_version():
             rf"{device} +\[note\] .*compute capability .*PCI \S+, GPU-\S+; emulated", output
         )
     assert "cuda:2" not in output
+    assert re.search(r"peer access +between all GPUs", output)
+
+
+def test_the_speed_of_stand_ins_is_tried_and_not_told():
+    output = good("doctor", devices=2)
+    speeds = output.split("GPU speed")[1]
+    for device in ("cuda:0", "cuda:1"):
+        for what in ("FMA peak", "products", "copies"):
+            assert re.search(rf"{device} {what} +\[note\] runs; emulated, so no time", speeds)
+    assert "TFLOP/s" not in speeds
 
 
 @pytest.mark.parametrize(

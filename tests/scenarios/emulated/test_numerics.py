@@ -21,6 +21,14 @@ def test_exact_has_it_with_all_cross_device_ops(ops, of_the_cpu):
     assert weight_hash(good(*TRAIN, *arguments, "--cross-device-ops", ops)) == of_the_cpu
 
 
+@pytest.mark.parametrize("devices", [1, 4])
+def test_graphs_and_registered_buffers_change_no_bit(devices, of_the_cpu):
+    arguments = ["--backend", "cuda", "--devices", devices, "--graphs", "--registered-buffers"]
+    assert weight_hash(good(*TRAIN, *arguments, "--numerics", "exact")) == of_the_cpu
+    plain = weight_hash(good(*TRAIN, *arguments[:4]))
+    assert weight_hash(good(*TRAIN, *arguments)) == plain
+
+
 @pytest.mark.parametrize("devices", [1, 3])
 def test_fast_is_the_same_from_run_to_run(devices):
     arguments = [*TRAIN, "--backend", "cuda", "--devices", devices]

@@ -135,11 +135,12 @@ TEST_F(PlanFile, SetsAxesAndSettings) {
 TEST_F(PlanFile, SetsTheDevicesSettings) {
   const SweepPlan plan = read(
       "[settings]\nbackend = \"cuda\"\nnumerics = \"fast\"\nprecision = \"bfloat16\"\nhalf_width = 0.02\n"
-      "cross_device_ops = \"nccl\"\nwait_limit_s = 5\n");
+      "cross_device_ops = \"nccl\"\nwait_limit_s = 5\ngraphs = true\nregistered_buffers = true\n");
   EXPECT_EQ(plan.backend, "cuda");
   EXPECT_EQ(plan.numerics, "fast");
   EXPECT_EQ(plan.precision, "bfloat16");
   EXPECT_EQ(plan.cross_device_ops, "nccl");
+  EXPECT_TRUE(plan.graphs && plan.registered_buffers);
   EXPECT_EQ(plan.wait_limit_s, 5);
   EXPECT_EQ(plan.stopping.relative_half_width, 0.02);
   EXPECT_EQ(read("[settings]\nprecision = 0.03\n").stopping.relative_half_width, 0.03);

@@ -1,5 +1,6 @@
 #include "strategies/comm/threads/device_team.h"
 
+#include "kernels/device_error.h"
 #include "strategies/comm/failure.h"
 #include "strategies/comm/placement.h"
 #include "tests/strategies/support/expect_throw.h"
@@ -92,6 +93,25 @@ TEST(DeviceTeam, KeepsTheKindOfTheException) {
   expect_throw<std::logic_error>(failing(std::logic_error("bug")), {"rank 1: bug"});
   EXPECT_THROW(failing(std::bad_alloc())(), std::bad_alloc);
   EXPECT_THROW(failing(42)(), int);
+}
+
+TEST(DeviceTeam, TellsOfAFailedDeviceWhateverFailedBefore) {
+  DeviceTeam team(3);
+  std::atomic<int> thrown{0};
+  expect_throw<kernels::DeviceFailed>(
+      [&] {
+        team.run([&](Communicator& seat) {
+          if (seat.rank() == 2) {  // the last to fail
+            while (thrown.load() < 2) std::this_thread::yield();
+            std::this_thread::sleep_for(20ms);
+            throw kernels::DeviceFailed("cuda:2", "fell off the bus");
+          }
+          ++thrown;
+          if (seat.rank() == 0) throw GroupBroken("another rank left");
+          throw std::runtime_error("a collective failed");
+        });
+      },
+      {"cuda:2 failed: fell off the bus"});
 }
 
 TEST(DeviceTeam, WorksAgainAfterAFailure) {

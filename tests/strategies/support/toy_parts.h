@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-/// User-made parts of the engine, with arithmetic that can be done on paper.
+/// User-made parts of the engine, with arithmetic that can be done on paper. They compute on the host, in the
+/// memory of the device: host devices and emulated GPUs allow that.
 namespace mirrorscale::strategies::testing {
 
 /// loss = sum over columns of y · target, so that the gradient of each row is its targets.
@@ -18,8 +19,9 @@ class LinearLoss final : public Loss {
  public:
   std::string name() const override { return "linear"; }
   void check(int, const TargetShape&) const override {}
-  void compute(kernels::Backend&, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
+  void compute(kernels::Backend& backend, kernels::ConstMatrix y, const Targets& t, kernels::Matrix gradient,
                kernels::Column loss) const override {
+    backend.synchronize();  // the host reads next
     for (int r = 0; r < y.rows; ++r) {
       float sum = 0;
       for (int c = 0; c < y.columns; ++c) {

@@ -1,3 +1,4 @@
+#include "kernels/cuda/queue.h"
 #include "strategies/comm/failure.h"
 #include "strategies/comm/nccl/group.h"
 #include "tests/emulated_cuda/faults.h"
@@ -64,7 +65,7 @@ TEST_F(Failures, ARankThatStopsBeforeNcclMeetsFreesTheOthersAfterTheLimit) {
             group->join(*backend, host);
           });
         },
-        {"did not join NCCL within 300 ms"});
+        {"rank 1 did not come, in this process, to join NCCL within 300 ms"});
   });
   EXPECT_LT(took_s, 10);
 }
@@ -171,7 +172,7 @@ TEST_F(Failures, AnErrorOfNcclIsToldWithItsRank) {
       {"NCCL of rank 1", "code 6"});
 }
 
-TEST_F(Failures, ADeviceThatNeverFinishesIsNotBlamedOnARank) {
+TEST_F(Failures, ADeviceThatTakesNoPartIsNamed) {
   expect_throw<GroupBroken>(
       [&] {
         run_on_devices(3, {.limit = 500ms}, [&](DeviceSeat& seat) {
@@ -180,7 +181,32 @@ TEST_F(Failures, ADeviceThatNeverFinishesIsNotBlamedOnARank) {
           for (int i = 0; i < 2; ++i) reduced(seat);
         });
       },
-      {"every rank of this process has called the same collectives", "within 500 ms"});
+      {"every rank of this process has called the same collectives", "within 500 ms",
+       "the device of rank 1 is done with its part, while that of ranks 0, 2 waits"});
+}
+
+TEST_F(Failures, ADeviceThatNeverComesToTheCollectiveIsNamed) {
+  std::atomic<bool> go_on{false};
+  expect_throw<GroupBroken>(
+      [&] {
+        run_on_devices(3, {.limit = 500ms}, [&](DeviceSeat& seat) {
+          OnDevice values(seat.backend, Numbers(16, 1.0F));
+          if (seat.rank == 1) {  // a kernel that takes very long
+            const auto wait = [](void* flag) { static_cast<std::atomic<bool>*>(flag)->wait(false); };
+            ASSERT_EQ(cudaLaunchHostFunc(kernels::cuda::queue_of(seat.backend).stream, wait, &go_on),
+                      cudaSuccess);
+          }
+          try {
+            seat.devices.all_reduce(values.span(), ReduceOp::kSum);
+            values.values(seat);
+          } catch (const GroupBroken&) {
+            go_on.store(true);
+            go_on.notify_all();
+            throw;
+          }
+        });
+      },
+      {"within 500 ms: the device of rank 1 has not come to it"});
 }
 
 TEST_F(Failures, RanksThatCallDifferentCollectivesAreTold) {
