@@ -81,15 +81,20 @@ std::optional<double> loss_of(const harness::CellRecord& cell, Metric metric) {
   return loss;
 }
 
-std::optional<double> calibrated_loss_of(const harness::CellRecord& cell, Metric metric) {
-  if (metric != Metric::kThroughput && metric != Metric::kStepP95) return {};
-  const std::optional<double> loss = loss_of(cell, metric);
-  if (!loss) return {};
+std::optional<double> core_speed_of(const harness::CellRecord& cell) {
+  if (!cell.measurement || !cell.makes_claim()) return {};
   const harness::Measurement& m = *cell.measurement;
   const std::optional<double> share = logarithm(m.fma_peak_share);
-  if (!share) return {};
-  // share = throughput * flops / peak, so log(throughput) - share is the log of the peak but for a constant.
-  return *loss + std::log(m.samples_per_s.value) - *share;
+  const std::optional<double> used = logarithm(m.samples_per_s.value * cell.flops_per_sample);
+  if (!share || !used) return {};
+  return *used - *share - std::log(static_cast<double>(cell.replicas));
+}
+
+std::optional<double> calibrated_loss_of(const harness::CellRecord& cell, Metric metric) {
+  if (metric != Metric::kThroughput && metric != Metric::kStepP95) return {};
+  const std::optional<double> loss = loss_of(cell, metric), speed = core_speed_of(cell);
+  if (!loss || !speed) return {};
+  return *loss + *speed;
 }
 
 }  // namespace mirrorscale::scenarios

@@ -22,9 +22,11 @@ bool larger_is_better(Metric metric);
 /// cell makes no such claim: not measured, oversubscribed, emulated, or the base of its own efficiency.
 std::optional<double> loss_of(const harness::CellRecord& cell, Metric metric);
 
-/// The same in units of what the cores could do in the same seconds (the reference loop of fused
-/// multiply-adds that runs after every slice). Empty also where the metric is no time, or the loop was not
-/// measured.
+/// What a core could do at most in the same seconds, as a logarithm: the speed of the reference loop of fused
+/// multiply-adds that runs after every slice. Empty where it was not measured.
+std::optional<double> core_speed_of(const harness::CellRecord& cell);
+
+/// The loss in units of that loop. Empty also where the metric is no time that belongs to those seconds.
 std::optional<double> calibrated_loss_of(const harness::CellRecord& cell, Metric metric);
 
 }  // namespace mirrorscale::scenarios

@@ -1,6 +1,7 @@
 #include "scenarios/gate/tables.h"
 
 #include "harness/judge/sessions.h"
+#include "harness/measure/summary.h"
 
 #include <algorithm>
 
@@ -59,7 +60,27 @@ harness::LaunchTable GateTables::losses(Metric metric) const {
   return table([&](const harness::CellRecord& cell) { return loss_of(cell, metric); });
 }
 harness::LaunchTable GateTables::calibrated_losses(Metric metric) const {
+  if (metric == Metric::kStepMin) return against_whole_launch(losses(metric));
   return table([&](const harness::CellRecord& cell) { return calibrated_loss_of(cell, metric); });
+}
+
+harness::LaunchTable GateTables::against_whole_launch(harness::LaunchTable losses) const {
+  for (std::size_t l = 0; l < launches_.size(); ++l) {
+    std::vector<double> speeds;
+    for (const auto& launches : records_) {
+      const auto speed = launches[l] == nullptr ? std::nullopt : core_speed_of(*launches[l]);
+      if (speed) speeds.push_back(*speed);
+    }
+    const std::optional<double> speed = harness::median(speeds);
+    for (auto& row : losses.value) {
+      if (row[l] && speed) {
+        *row[l] += *speed;
+      } else {
+        row[l].reset();
+      }
+    }
+  }
+  return losses;
 }
 
 std::vector<harness::LaunchValue> GateTables::side(const harness::LaunchTable& table, std::size_t cell,

@@ -18,6 +18,8 @@ class GateTables {
 
   /// A metric's losses, in logarithms; launches that only confirm are in it.
   harness::LaunchTable losses(Metric metric) const;
+  /// In units of the reference loop. The fastest step has no seconds of its own: it is held against the
+  /// median speed of the loop over all cells of its launch.
   harness::LaunchTable calibrated_losses(Metric metric) const;
 
   /// A cell's values of one side, without launches that don't count for it.
@@ -31,6 +33,7 @@ class GateTables {
   bool counts(std::size_t cell, std::size_t launch) const;
 
  private:
+  harness::LaunchTable against_whole_launch(harness::LaunchTable losses) const;
   template <class LossOf>
   harness::LaunchTable table(LossOf loss_of) const;
 

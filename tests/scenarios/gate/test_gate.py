@@ -196,7 +196,7 @@ def test_limits_by_metric_and_by_cell(gate):
                 slow,
                 "--config",
                 gate.config(
-                    "[metric.throughput]\neffect = 0.2\n[metric.efficiency]\ngate = false\n"
+                    "[metric.throughput]\neffect = 0.2\n[metric.efficiency]\ngate = false\n[metric.step_min]\ngate = false\n"
                 ),
             ),
             2,
