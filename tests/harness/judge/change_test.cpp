@@ -56,6 +56,20 @@ TEST(ChangeTest, OthersThatGotBetterMakeNobodyWorse) {
   EXPECT_EQ(judge({sure(-0.3), sure(-0.3), sure(0.3), kLimits}).change, Change::kBetter);
 }
 
+TEST(ChangeTest, StandingOutIsNotEnough) {
+  EXPECT_EQ(judge({unsure(0.1), {}, sure(0.3), kLimits}).change, Change::kAmbiguous) << "raw: 0.1 +- 0.1";
+  EXPECT_EQ(judge({sure(0.1), unsure(0.1), sure(0.3), kLimits}).change, Change::kSame);
+}
+
+// t = 3 with many degrees: p = 0.0014, and 20 times that is not below 0.01.
+TEST(ChangeTest, ManyQuestionsArePaidFor) {
+  const Question question{{0.3, 0.1, 1000, false}, {}, {}, {.effect = 0.05}};
+  EXPECT_EQ(judge(question).change, Change::kWorse);
+  const auto answers = judge_changes(std::vector(20, question));
+  EXPECT_EQ(answers.front().change, Change::kAmbiguous);
+  EXPECT_NEAR(answers.front().p_worse, 20 * judge(question).p_worse, 1e-12);
+}
+
 TEST(ChangeTest, SessionsNeedNoMargin) {
   const ShiftTest by_session{0.15, 0.001, 1000, true};
   EXPECT_EQ(judge({by_session, {}, {}, kLimits}).change, Change::kWorse);
