@@ -2,6 +2,7 @@
 #include "scenarios/baseline/store.h"
 #include "scenarios/gate/config.h"
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
