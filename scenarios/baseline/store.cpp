@@ -60,8 +60,13 @@ Baseline BaselineStore::save(std::vector<Launch> launches, const std::string& no
                      .content_sha256 = {}},
                     std::move(launches),
                     {}};
-  baseline.path = folder_ / baseline.header.machine_fingerprint / baseline.header.plan_fingerprint /
-                  (baseline.header.id + kSuffix);
+  const fs::path here = folder_ / baseline.header.machine_fingerprint / baseline.header.plan_fingerprint;
+  // The newest is the one whose id is last: also of two in a second, and after a clock that was set back.
+  for (const fs::path& file : files()) {
+    const bool same = file.parent_path() == here;
+    if (same && id_of(file) >= baseline.header.id) baseline.header.id = id_of(file) + "a";
+  }
+  baseline.path = here / (baseline.header.id + kSuffix);
   harness::write_file_atomically(baseline.path, to_text(baseline));
   return baseline;
 }
@@ -95,6 +100,7 @@ std::vector<Baseline> BaselineStore::all(std::vector<DamagedBaseline>& damaged) 
 Baseline BaselineStore::find(const std::string& id) const {
   std::vector<fs::path> found;
   for (const fs::path& file : files()) {
+    if (id_of(file) == id) return read_baseline(file);
     if (id_of(file).starts_with(id)) found.push_back(file);
   }
   if (found.size() == 1) return read_baseline(found.front());
