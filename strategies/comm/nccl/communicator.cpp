@@ -56,9 +56,8 @@ NcclCommunicator::NcclCommunicator(std::shared_ptr<Links> links, kernels::Backen
     kernels::cuda::check(cudaSetDevice(queue_.ordinal), "make a device current");
     stream_ = kernels::cuda::make_stream();
     mark_ = kernels::cuda::make_event();
-    reached_ = kernels::cuda::make_event();
     links_->open(rank_);
-    links_->positions().set(rank_, stream_.get(), reached_.get());
+    links_->positions().set(rank_, stream_.get());
   } catch (const std::exception& e) {
     links_->break_up("rank " + std::to_string(rank_) + " could not join: " + e.what());
     throw;
@@ -84,7 +83,6 @@ void NcclCommunicator::refuse(const std::string& text) {
 
 void NcclCommunicator::after_backend() {
   kernels::cuda::order_after(stream_.get(), queue_.stream, mark_.get());
-  kernels::cuda::set_mark(reached_.get(), stream_.get());
 }
 void NcclCommunicator::before_backend() {
   kernels::cuda::order_after(queue_.stream, stream_.get(), mark_.get());

@@ -54,7 +54,7 @@ class NcclCommunicator final : public Communicator {
   const kernels::cuda::Queue queue_;
   const int exceptions_;  // in flight when it was made
   kernels::cuda::Stream stream_;
-  kernels::cuda::Event mark_, reached_;
+  kernels::cuda::Event mark_;
   kernels::Buffer room_;  // slices of all roots; grows only
   std::size_t room_floats_ = 0;
 };

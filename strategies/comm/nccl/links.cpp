@@ -23,7 +23,8 @@ Links::Links(const NcclId& id, int ranks, std::chrono::milliseconds limit)
       links_(static_cast<std::size_t>(ranks)),
       calls_(ranks),
       positions_(ranks) {
-  watchdog_.emplace(ranks, limit, [this] { late(); });
+  watchdog_.emplace(
+      ranks, limit, [this] { break_up(stuck()); }, [this] { look_for_errors(); });
 }
 
 Links::~Links() {
@@ -84,6 +85,7 @@ void Links::note(int rank, const Call& call) {
 
 void Links::start(int rank, const Link& link) {
   if (broken_.load() || !link.comm) throw_broken(rank);
+  positions_.before(rank);
   nccl::check(ncclGroupStart(), "start a group of NCCL calls", link.comm);
 }
 
@@ -121,8 +123,11 @@ ncclResult_t Links::settle(ncclComm_t comm, ncclResult_t status) const {
   }
 }
 
-void Links::late() {
-  break_up(stuck());
+/// NCCL tells of a broken link at once, while the devices of the other ranks wait on.
+void Links::look_for_errors() {
+  if (broken_.load()) return;
+  const std::string errors = async_errors();
+  if (!errors.empty()) break_up("a collective failed", errors);
 }
 
 std::string Links::stuck() const {
@@ -146,7 +151,10 @@ std::string Links::async_errors() {
 }
 
 void Links::break_up(const std::string& why) noexcept {
-  const std::string errors = broken_.load() ? "" : async_errors();
+  break_up(why, broken_.load() ? "" : async_errors());
+}
+
+void Links::break_up(const std::string& why, const std::string& errors) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (broken_.load()) return;

@@ -47,6 +47,7 @@ class Links {
     start(rank, link);
     const ncclResult_t status = body(link.comm);
     finish(rank, link, lock, what, status);
+    positions_.after(rank);
   }
   /// Aborts all ends, so that streams come to an end of what they wait for. `why` becomes part of every
   /// rank's GroupBroken. The first one counts. From any thread.
@@ -66,7 +67,8 @@ class Links {
   void finish(int rank, Link& link, std::unique_lock<std::mutex>& lock, const char* what,
               ncclResult_t status);
   ncclResult_t settle(ncclComm_t comm, ncclResult_t status) const;
-  void late();
+  void break_up(const std::string& why, const std::string& errors) noexcept;
+  void look_for_errors();
   std::string stuck() const;
   std::string async_errors();
   /// DeviceFailed where this rank's own device has failed, else GroupBroken.

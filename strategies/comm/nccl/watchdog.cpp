@@ -4,10 +4,17 @@
 #include <utility>
 
 namespace mirrorscale::strategies::nccl {
+namespace {
 
-Watchdog::Watchdog(int ranks, std::chrono::milliseconds limit, std::function<void()> late)
+constexpr std::chrono::milliseconds kBetweenLooks{250};
+
+}  // namespace
+
+Watchdog::Watchdog(int ranks, std::chrono::milliseconds limit, std::function<void()> late,
+                   std::function<void()> look)
     : limit_(limit),
       late_(std::move(late)),
+      look_(std::move(look)),
       waits_(static_cast<std::size_t>(ranks)),
       thread_([this] { watch(); }) {}
 
@@ -55,7 +62,11 @@ void Watchdog::watch() {
       sleeps_long_ = true;
       changed_.wait(lock, [&] { return stop_ || !sleeps_long_; });
     } else if (Clock::now() < deadline) {
-      changed_.wait_until(lock, deadline, [&] { return stop_; });
+      if (changed_.wait_until(lock, std::min(deadline, Clock::now() + kBetweenLooks), [&] { return stop_; }))
+        break;
+      lock.unlock();
+      look_();
+      lock.lock();
     } else {
       nearest->deadline = Clock::time_point::max();  // told once
       lock.unlock();

@@ -9,12 +9,14 @@
 
 namespace mirrorscale::strategies::nccl {
 
-/// Bounds the time that the ranks' threads wait for their devices. A thread of its own that sleeps until the
-/// nearest deadline.
+/// Bounds the time that the ranks' threads wait for their devices. A thread of its own, which sleeps where
+/// nobody waits.
 class Watchdog {
  public:
-  /// `late` is called on the watchdog's thread for a rank whose wait has lasted longer than `limit`.
-  Watchdog(int ranks, std::chrono::milliseconds limit, std::function<void()> late);
+  /// Both are called on the watchdog's thread: `late` for a rank whose wait has lasted longer than `limit`;
+  /// `look` four times a second while a rank waits.
+  Watchdog(int ranks, std::chrono::milliseconds limit, std::function<void()> late,
+           std::function<void()> look);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -35,7 +37,7 @@ class Watchdog {
   void watch();
 
   const std::chrono::milliseconds limit_;
-  const std::function<void()> late_;
+  const std::function<void()> late_, look_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Wait> waits_;   // by rank

@@ -13,10 +13,13 @@ using Clock = std::chrono::steady_clock;
 
 TEST(Watchdog, TellsOnceOfAWaitThatIsTooLong) {
   std::atomic<int> told{0};
-  Watchdog watchdog(2, 50ms, [&] {
-    ++told;
-    told.notify_all();
-  });
+  Watchdog watchdog(
+      2, 50ms,
+      [&] {
+        ++told;
+        told.notify_all();
+      },
+      [] {});
   EXPECT_EQ(watchdog.waiting_for(1), "");
   const auto start = Clock::now();
   watchdog.begin(1, "Godot");
@@ -35,7 +38,8 @@ TEST(Watchdog, TellsOnceOfAWaitThatIsTooLong) {
 TEST(Watchdog, WaitsThatEndInTimeAreFine) {
   std::atomic<int> told{0};
   {
-    Watchdog watchdog(3, 200ms, [&] { ++told; });
+    Watchdog watchdog(
+        3, 200ms, [&] { ++told; }, [] {});
     for (int i = 0; i < 30; ++i) {
       watchdog.begin(i % 3, "a moment");
       std::this_thread::sleep_for(10ms);
@@ -48,10 +52,13 @@ TEST(Watchdog, WaitsThatEndInTimeAreFine) {
 
 TEST(Watchdog, TheOutermostWaitCounts) {
   std::atomic<int> told{0};
-  Watchdog watchdog(1, 100ms, [&] {
-    ++told;
-    told.notify_all();
-  });
+  Watchdog watchdog(
+      1, 100ms,
+      [&] {
+        ++told;
+        told.notify_all();
+      },
+      [] {});
   watchdog.begin(0, "outer");
   for (int i = 0; i < 4; ++i) {
     watchdog.begin(0, "inner");
@@ -64,8 +71,27 @@ TEST(Watchdog, TheOutermostWaitCounts) {
 }
 
 TEST(Watchdog, EndsWhileARankWaits) {
-  Watchdog watchdog(1, 1h, [] {});
+  Watchdog watchdog(
+      1, 1h, [] {}, [] {});
   watchdog.begin(0, "never");
+}
+
+TEST(Watchdog, LooksAroundWhileARankWaitsAndOnlyThen) {
+  std::atomic<int> looks{0};
+  Watchdog watchdog(
+      2, 1h, [] {},
+      [&] {
+        ++looks;
+        looks.notify_all();
+      });
+  watchdog.begin(0, "a long time");
+  looks.wait(0);
+  looks.wait(1);
+  watchdog.end(0);
+  std::this_thread::sleep_for(600ms);  // the look that was under way is over
+  const int before = looks.load();
+  std::this_thread::sleep_for(600ms);
+  EXPECT_EQ(looks, before);
 }
 
 }  // namespace
