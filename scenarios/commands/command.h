@@ -22,6 +22,9 @@ void add_sweep(CLI::App& app, CommandContext& context);
 void add_validate(CLI::App& app, CommandContext& context);
 void add_doctor(CLI::App& app, CommandContext& context);
 void add_report(CLI::App& app, CommandContext& context);
+void add_baseline(CLI::App& app, CommandContext& context);
+void add_gate(CLI::App& app, CommandContext& context);
+void add_history(CLI::App& app, CommandContext& context);
 void add_run(CLI::App& app, CommandContext& context);
 
 }  // namespace mirrorscale::scenarios
