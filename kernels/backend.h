@@ -180,6 +180,9 @@ struct BackendOptions {
 /// MIRRORSCALE_CPU_TARGET (a name of cpu_targets()); a name that is not there throws std::runtime_error with
 /// the list.
 std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOptions& options = {});
+/// Bytes of the device that a backend takes for itself, beside the buffers that it is asked for, where the
+/// largest matrix of a product has `largest_matrix` floats.
+std::size_t own_bytes(std::string_view name, const BackendOptions& options, std::size_t largest_matrix);
 /// The cpu backend for one instruction set, by a name of cpu_targets().
 std::unique_ptr<Backend> make_cpu_backend(std::string_view target);
 /// Instruction sets of the cpu backend that this processor can run, best first; the last is the portable one.

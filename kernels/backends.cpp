@@ -2,6 +2,7 @@
 #include "kernels/cuda_backend.h"
 #include "kernels/reference/backend.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -37,6 +38,12 @@ std::unique_ptr<Backend> make_backend(std::string_view name, const BackendOption
   }
   throw std::invalid_argument("[backend] unknown backend '" + std::string(name) +
                               "'; expected one of: cpu, cuda, reference");
+}
+
+std::size_t own_bytes(std::string_view name, const BackendOptions& options, std::size_t largest_matrix) {
+  if (name != "cuda" || options.numerics == Numerics::kExact) return 0;
+  const bool rounds = options.precision == Precision::kBfloat16 || options.precision == Precision::kFloat16;
+  return kCudaWorkspaceBytes + (rounds ? 2 * largest_matrix * sizeof(std::uint16_t) : 0);
 }
 
 }  // namespace mirrorscale::kernels

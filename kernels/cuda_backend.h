@@ -9,4 +9,7 @@ namespace mirrorscale::kernels {
 /// there), or where this build has no CUDA; std::invalid_argument for options that contradict each other.
 std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);
 
+/// cuBLASLt's workspace.
+inline constexpr std::size_t kCudaWorkspaceBytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
+
 }  // namespace mirrorscale::kernels

@@ -52,6 +52,9 @@ int run(int argc, char** argv) {
   scenarios::add_compare(app, context);
   scenarios::add_compare_worker(app, context);
   scenarios::add_report(app, context);
+  scenarios::add_baseline(app, context);
+  scenarios::add_gate(app, context);
+  scenarios::add_history(app, context);
   scenarios::add_run(app, context);
   try {
     app.parse(argc, argv);

@@ -184,7 +184,7 @@ void Session::prepare_batches(std::vector<BatchBuffers> State::*batches, const D
 }
 
 std::size_t Session::planned_bytes(const Strategy& strategy, const Network& network, const Dataset& dataset,
-                                   int global_batch, int optimizer_slots) {
+                                   int global_batch, int optimizer_slots, const Dataset* validation) {
   const int n = strategy.replicas();
   const int batch = static_cast<int>(std::min<std::int64_t>(global_batch, dataset.rows()));
   const BatchPlan plan = strategy.parts().sharder->plan(batch, global_batch, n);
@@ -194,14 +194,33 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
     rows = std::max(rows, share.rows.count);
     roots = std::max(roots, share.roots.size());
   }
+  std::size_t judged = 0;
+  const int input_slots = strategy.backend() == "cuda" ? 2 : 1;
+  if (validation != nullptr) {
+    const auto most = static_cast<int>(std::min<std::int64_t>(global_batch, validation->rows()));
+    const BatchBuffers::Shape shape{(most + n - 1) / n, validation->features(), validation->classes(),
+                                    validation->target_columns(), validation->weighted()};
+    rows = std::max(rows, shape.rows);
+    judged = BatchBuffers::planned_bytes(shape, input_slots);
+  }
   const auto reducer = strategy.make_reducer();
   if (reducer->whole_shares()) roots = 1;
   const BatchBuffers::Shape inputs{rows, dataset.features(), dataset.classes(), dataset.target_columns(),
                                    dataset.weighted()};
-  const int input_slots = strategy.backend() == "cuda" ? 2 : 1;
+  const bool cuda = strategy.backend() == "cuda";
+  std::size_t largest_matrix = kernels::activation_size(rows, std::max(network.widest(), network.features()));
+  for (const auto& slice : network.parameters().slices())
+    largest_matrix = std::max(largest_matrix, slice.size);
+  std::size_t slices = 0;  // of all ranks' roots, which a rank sums
+  if (cuda && n > 1 && strategy.exact()) {
+    std::size_t of_all = 0;
+    for (const auto& share : plan.shares) of_all += reducer->whole_shares() ? 1 : share.roots.size();
+    slices = of_all * (network.parameters().size() / static_cast<std::size_t>(n) + kernels::kBlock);
+  }
   return Replica::planned_bytes(network, rows, static_cast<int>(roots)) +
-         BatchBuffers::planned_bytes(inputs, input_slots) +
-         reducer->planned_bytes(network, optimizer_slots, n);
+         BatchBuffers::planned_bytes(inputs, input_slots) + judged +
+         reducer->planned_bytes(network, optimizer_slots, n) + slices * sizeof(float) +
+         kernels::own_bytes(strategy.backend(), strategy.backend_options(0), largest_matrix);
 }
 
 }  // namespace mirrorscale::strategies

@@ -95,7 +95,8 @@ class Session {
   double penalty() const;
   /// Bytes of memory that a device of this session is planned to hold while training.
   static std::size_t planned_bytes(const Strategy& strategy, const Network& network, const Dataset& dataset,
-                                   int global_batch, int optimizer_slots);
+                                   int global_batch, int optimizer_slots,
+                                   const Dataset* validation = nullptr);
 
  private:
   struct State;

@@ -182,7 +182,13 @@ std::uint64_t Strategy::id() const {
 
 DeviceTeam& Strategy::team() const {
   const std::lock_guard lock(state_->mutex);
-  if (!state_->team) state_->team = std::make_unique<DeviceTeam>(replicas(), state_->options.team);
+  if (!state_->team) {
+    TeamOptions options = state_->options.team;
+    // Who waits for a device is freed after the limit and tells which one it was; who waits for such a rank
+    // is patient enough to hear that.
+    if (state_->backend == "cuda") options.limit += options.limit / 4;
+    state_->team = std::make_unique<DeviceTeam>(replicas(), options);
+  }
   return *state_->team;
 }
 

@@ -6,6 +6,7 @@
 #include "harness/version.h"
 
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <ctime>
 #include <fmt/core.h>
@@ -14,8 +15,8 @@
 #include <random>
 #include <stdexcept>
 #include <string_view>
-#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <system_error>
 #include <unistd.h>
 
 extern char** environ;
@@ -150,9 +151,11 @@ std::string make_run_id() {
 }
 
 std::int64_t process_peak_bytes() {
-  rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) != 0) throw std::runtime_error("can't read this process's peak memory");
-  return std::int64_t{usage.ru_maxrss} * 1024;
+  const std::string text = field_of("/proc/self/status", "VmHWM", ':');
+  std::int64_t kib = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), kib);
+  if (read.ec != std::errc{}) throw std::runtime_error("can't read this process's peak memory");
+  return kib * 1024;
 }
 
 }  // namespace mirrorscale::harness

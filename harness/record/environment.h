@@ -24,7 +24,8 @@ std::string utc_now();
 /// Unique: the time, and some hexadecimal digits from the system's random source.
 std::string make_run_id();
 
-/// Highest resident memory of this process so far.
+/// Highest resident memory of this program so far; what its parent had before it started this program is not
+/// in it (getrusage would count that).
 std::int64_t process_peak_bytes();
 
 }  // namespace mirrorscale::harness

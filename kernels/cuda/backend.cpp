@@ -61,8 +61,9 @@ class CudaBackend final : public Backend {
               .layout = Layout::kRows,
               .on_host = false,
               .emulated = device.emulated},
-        memory_(std::make_shared<DeviceMemory>(device.name)),
-        own_memory_(std::make_shared<DeviceMemory>(device.name)) {
+        bytes_(std::make_shared<DeviceMemory::Bytes>()),
+        own_memory_(std::make_shared<DeviceMemory>(device.name, bytes_)),
+        memory_(std::make_shared<DeviceMemory>(device.name, bytes_)) {
     enter();
     stream_ = make_stream();
     clock_.emplace(stream_.get());
@@ -288,7 +289,8 @@ class CudaBackend final : public Backend {
 
   int ordinal_, multiprocessors_;
   BackendInfo info_;
-  std::shared_ptr<DeviceMemory> memory_, own_memory_;  // what make_buffer gives, and all else
+  std::shared_ptr<DeviceMemory::Bytes> bytes_;         // of both
+  std::shared_ptr<DeviceMemory> own_memory_, memory_;  // what make_buffer gives is memory_'s, all else not
   Stream stream_;
   std::optional<DeviceClock> clock_;
   std::optional<Staging> staging_;

@@ -1,6 +1,7 @@
 #include "kernels/cuda/blas.h"
 
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda_backend.h"
 
 #include <cstdint>
 #include <stdexcept>
@@ -9,8 +10,8 @@
 namespace mirrorscale::kernels::cuda {
 namespace {
 
-constexpr std::size_t kWorkspaceFloats = std::size_t{8} << 20;  // 32 MiB, what NVIDIA advises for Hopper
-constexpr std::uint32_t kAlignment = 16;                        // bytes; rows start at multiples of 64
+constexpr std::size_t kWorkspaceFloats = kCudaWorkspaceBytes / sizeof(float);
+constexpr std::uint32_t kAlignment = 16;  // bytes; rows start at multiples of 64
 
 cudaDataType_t factor_type(Precision precision) {
   switch (precision) {

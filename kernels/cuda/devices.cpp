@@ -58,6 +58,17 @@ DeviceInfo describe(int ordinal, const cudaDeviceProp& properties) {
           .emulated = std::string_view(properties.name).starts_with("Emulated")};
 }
 
+/// "13.1.0", of the cuBLAS that is loaded; needs no device.
+std::string cublas_version() {
+  std::string text;
+  for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    int number = 0;
+    if (cublasGetProperty(part, &number) != CUBLAS_STATUS_SUCCESS) return "of unknown version";
+    text += (text.empty() ? "" : ".") + std::to_string(number);
+  }
+  return text;
+}
+
 /// Devices without a way between them have none: a driver that doesn't answer included.
 std::vector<int> peers_of(int ordinal, int devices) {
   std::vector<int> peers;
@@ -73,9 +84,7 @@ std::vector<int> peers_of(int ordinal, int devices) {
 
 DeviceList cuda_devices() {
   DeviceList list;
-  const std::size_t blas = cublasLtGetVersion();
-  list.cublas_version = std::to_string(blas / 10000) + "." + std::to_string(blas / 100 % 100) + "." +
-                        std::to_string(blas % 100);
+  list.cublas_version = cublas_version();
   cudaRuntimeGetVersion(&list.runtime_version);
   cudaDriverGetVersion(&list.driver_version);
   int count = 0;  // stays as it is where the call fails

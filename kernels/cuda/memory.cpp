@@ -3,6 +3,8 @@
 #include "kernels/device_error.h"
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 namespace mirrorscale::kernels::cuda {
 
@@ -16,13 +18,14 @@ Buffer DeviceMemory::allocate(std::size_t count) {
     cudaGetLastError();  // handled here; the device stays usable
     std::size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes), "ask for free memory");
-    throw OutOfMemory(device_, bytes, all_bytes - free_bytes, free_bytes);
+    throw OutOfMemory(device_, bytes, all_bytes - free_bytes, free_bytes, of_owner_->load());
   }
   check(status, "allocate device memory");
   auto* start = static_cast<float*>(data);
   const std::lock_guard lock(mutex_);
   bytes_[start] = bytes;
   used_bytes_ += bytes;
+  *of_owner_ += bytes;
   return {start, FreeBuffer{shared_from_this()}};
 }
 
@@ -32,6 +35,7 @@ void DeviceMemory::release(float* data) noexcept {
     const auto found = bytes_.find(data);
     if (found != bytes_.end()) {
       used_bytes_ -= found->second;
+      *of_owner_ -= found->second;
       bytes_.erase(found);
     }
   }
@@ -45,7 +49,14 @@ std::size_t DeviceMemory::used_bytes() const {
 
 PinnedFloats make_pinned(std::size_t count) {
   void* data = nullptr;
-  check(cudaHostAlloc(&data, count * sizeof(float), cudaHostAllocDefault), "allocate pinned host memory");
+  const cudaError_t status = cudaHostAlloc(&data, count * sizeof(float), cudaHostAllocDefault);
+  if (status == cudaErrorMemoryAllocation) {  // of the host, not of the device
+    cudaGetLastError();
+    throw std::runtime_error(
+        "[cuda] the host has no " + std::to_string(count * sizeof(float)) +
+        " bytes of memory to pin; see 'ulimit -l' and the memory limit of the container");
+  }
+  check(status, "allocate pinned host memory");
   return PinnedFloats(data);
 }
 

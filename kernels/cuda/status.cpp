@@ -52,9 +52,26 @@ std::string words(cublasStatus_t status) {
 }
 std::string place(Place where) {
   const std::string file = where.file;
-  const auto start = file.rfind("/kernels/");  // the same text wherever the sources lie
+  auto start = file.rfind("/kernels/");  // the same text wherever the sources lie
+  if (start == std::string::npos) start = file.rfind("/strategies/");
   return " [" + (start == std::string::npos ? file : file.substr(start + 1)) + ":" +
          std::to_string(where.line) + "]";
+}
+
+/// The sticky error of this thread's device, if it has one. Libraries have a runtime of their own, whose last
+/// error ours doesn't know, and a kernel that faulted is told by the next call only; this one waits for
+/// nothing.
+cudaError_t state_of_device() {
+  if (const cudaError_t known = cudaPeekAtLastError(); is_sticky(known)) return known;
+  std::size_t free_bytes = 0, all_bytes = 0;
+  return cudaMemGetInfo(&free_bytes, &all_bytes);
+}
+
+[[noreturn]] void throw_out_of_memory() {
+  cudaGetLastError();  // told: it isn't to come up again at the next call
+  std::size_t free_bytes = 0, all_bytes = 0;
+  if (cudaMemGetInfo(&free_bytes, &all_bytes) != cudaSuccess) cudaGetLastError();
+  throw OutOfMemory(device_name(), 0, all_bytes - free_bytes, free_bytes);
 }
 
 }  // namespace
@@ -63,6 +80,7 @@ void check(cudaError_t status, const char* doing, Place where) {
   if (status == cudaSuccess) return;
   const std::string text = std::string("could not ") + doing + ": " + words(status) + place(where);
   if (is_sticky(status)) throw DeviceFailed(device_name(), text);
+  if (status == cudaErrorMemoryAllocation) throw_out_of_memory();
   cudaGetLastError();  // told: it isn't to come up again at the next call
   throw std::runtime_error(device_name() + ": " + text);
 }
@@ -74,7 +92,8 @@ void require_device(cudaError_t status, const char* doing, Place where) {
 void check(cublasStatus_t status, const char* doing, Place where) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   const std::string text = std::string("could not ") + doing + ": " + words(status) + place(where);
-  const cudaError_t cause = cudaPeekAtLastError();
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw_out_of_memory();
+  const cudaError_t cause = state_of_device();
   if (is_sticky(cause)) throw DeviceFailed(device_name(), text + "; " + words(cause));
   throw std::runtime_error(device_name() + ": " + text);
 }

@@ -8,8 +8,8 @@
 namespace mirrorscale::kernels::cuda {
 
 /// Throws for every status but success; `doing` says what we wanted ("wait for a stream"). A sticky error
-/// (after which no call on the device succeeds) is a DeviceFailed that names the current device; any other is
-/// a std::runtime_error. Both say the code, its name and text, and where.
+/// (after which no call on the device succeeds) is a DeviceFailed that names the current device; no memory is
+/// an OutOfMemory; any other is a std::runtime_error. Both say the code, its name and text, and where.
 void check(cudaError_t status, const char* doing, Place where = Place::current());
 void check(cublasStatus_t status, const char* doing, Place where = Place::current());
 

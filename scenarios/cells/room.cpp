@@ -17,16 +17,18 @@ int largest_batch(const std::function<std::size_t(int)>& bytes_of, int batch, st
 
 std::string with_largest_batch(const kernels::OutOfMemory& error,
                                const std::function<std::size_t(int)>& bytes_of, int batch) {
-  const std::size_t room = error.used_bytes + error.free_bytes, needed = bytes_of(batch);
+  const std::size_t room = error.own_bytes + error.free_bytes, needed = bytes_of(batch);
   const auto size = [](std::size_t bytes) { return harness::format_bytes(static_cast<std::int64_t>(bytes)); };
   const std::string start = std::string(error.what()) + "; the plan needs " + size(needed) +
                             " a device at global batch " + std::to_string(batch);
   if (needed <= room) {
-    return start + ", which the device's " + size(room) + " hold when nothing else is on it";
+    return start + "; " + size(room) +
+           " were left for it, which what others need beside the plan used up (NCCL, " +
+           "CUDA, other programs)";
   }
   const int fits = largest_batch(bytes_of, batch, room);
-  if (fits == 0) return start + ", and no batch fits into the device's " + size(room);
-  return start + "; the largest that fits into the device's " + size(room) + " is " + std::to_string(fits);
+  if (fits == 0) return start + ", and no batch fits into the " + size(room) + " left for it";
+  return start + "; the largest that fits into the " + size(room) + " left for it is " + std::to_string(fits);
 }
 
 }  // namespace mirrorscale::scenarios

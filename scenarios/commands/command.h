@@ -24,6 +24,9 @@ void add_doctor(CLI::App& app, CommandContext& context);
 void add_compare(CLI::App& app, CommandContext& context);
 void add_compare_worker(CLI::App& app, CommandContext& context);  // hidden: what compare starts
 void add_report(CLI::App& app, CommandContext& context);
+void add_baseline(CLI::App& app, CommandContext& context);
+void add_gate(CLI::App& app, CommandContext& context);
+void add_history(CLI::App& app, CommandContext& context);
 void add_run(CLI::App& app, CommandContext& context);
 
 }  // namespace mirrorscale::scenarios

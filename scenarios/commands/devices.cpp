@@ -60,7 +60,7 @@ std::vector<std::string> parse_devices(const std::string& text, const std::strin
     }
     return strategies::device_names(count, backend.empty() ? "cpu" : backend);
   }
-  std::vector<std::string> names = harness::parse_name_axis("--devices", text);
+  std::vector<std::string> names = harness::parse_name_axis("devices", text);
   for (const std::string& name : names) {
     if (name.find(':') == std::string::npos) {
       throw std::invalid_argument(

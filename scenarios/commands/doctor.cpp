@@ -19,7 +19,8 @@ void add_doctor(CLI::App& app, CommandContext& context) {
       "doctor", "What this machine has, how many devices make sense, what is missing and how to get it");
   command->add_flag("--json", options->json, "The same as one JSON object");
   command->add_flag("--no-speed", options->no_speed, "Measure nothing");
-  command->footer("Exit status: 0 when the cpu backend works, 3 when it doesn't.");
+  command->footer(
+      "Exit status: 0 when the cpu backend works, 1 when it does but a GPU fails, 3 when it doesn't.");
   command->callback([options, &context] {
     std::vector<FindingSection> sections{examine_machine(), examine_engine(), examine_cuda()};
     if (!options->no_speed) {
@@ -29,7 +30,9 @@ void add_doctor(CLI::App& app, CommandContext& context) {
     }
     sections.push_back(examine_software());
     std::fputs((options->json ? to_json(sections) : to_text(sections)).c_str(), stdout);
-    context.status = any_broken(sections) ? kCouldNotRun : kGood;
+    context.status = any(FindingState::kBroken, sections)   ? kCouldNotRun
+                     : any(FindingState::kFailed, sections) ? kFinding
+                                                            : kGood;
   });
 }
 

@@ -106,8 +106,11 @@ std::optional<std::string> read_all(int descriptor, steady_clock::time_point dea
 }  // namespace
 
 int run_program(const Program& program) {
-  FileActions none;
-  const pid_t child = spawn(program, none);
+  FileActions actions;
+  if (program.silent) {
+    posix_spawn_file_actions_addopen(actions.raw(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  }
+  const pid_t child = spawn(program, actions);
   if (child < 0)
     throw std::runtime_error("can't start " + program.arguments.front() + ": " + std::strerror(errno));
   return wait_for(child);

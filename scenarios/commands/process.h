@@ -11,10 +11,11 @@ namespace mirrorscale::scenarios {
 struct Program {
   std::vector<std::string> arguments;            // the program first; without a slash it is looked up in PATH
   std::map<std::string, std::string> variables;  // on top of this process's environment
+  bool silent = false;                           // run_program drops its standard output
 };
 
-/// Runs it to its end; input and output are this process's. Returns its exit status, 128 + n when signal n
-/// ended it. Throws std::runtime_error when it can't be started.
+/// Runs it to its end; input and output are this process's (but see `silent`). Returns its exit status, 128 +
+/// n when signal n ended it. Throws std::runtime_error when it can't be started.
 int run_program(const Program& program);
 
 /// How a program ended and what it wrote.

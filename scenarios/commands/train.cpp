@@ -71,12 +71,14 @@ void save_predictions(strategies::Model& model, const TrainOptions& options,
 
 /// Memory of a device by global batch.
 std::function<std::size_t(int)> bytes_of(const TrainOptions& options, const strategies::Strategy& strategy,
-                                         const strategies::Dataset& rows, const strategies::Model& model) {
+                                         const strategies::Dataset& rows,
+                                         const strategies::Dataset* validation,
+                                         const strategies::Model& model) {
   const std::string optimizer =
       options.optimizer.empty() ? find_workload(options.workload).optimizer : options.optimizer;
   const auto slots = static_cast<int>(strategies::make_optimizer(optimizer)->slots().size());
-  return [&, slots](int batch) {
-    return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, slots);
+  return [&, slots, validation](int batch) {
+    return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, slots, validation);
   };
 }
 
@@ -105,9 +107,10 @@ void train(const TrainOptions& options) {
   try {
     model.fit(data.train, fit);
   } catch (const kernels::OutOfMemory& error) {
-    throw std::runtime_error("[train] " + with_largest_batch(error,
-                                                             bytes_of(options, strategy, *data.train, model),
-                                                             options.global_batch));
+    throw std::runtime_error(
+        "[train] " + with_largest_batch(error,
+                                        bytes_of(options, strategy, *data.train, data.test.get(), model),
+                                        options.global_batch));
   }
 
   if (data.test) std::printf("test: %s\n", in_words(model.evaluate(data.test)).c_str());

@@ -1,5 +1,6 @@
 #include "harness/output/format.h"
 #include "kernels/backend.h"
+#include "kernels/device_error.h"
 #include "kernels/device_list.h"
 #include "scenarios/doctor/doctor.h"
 
@@ -130,6 +131,9 @@ void measure(const kernels::DeviceInfo& device, int ordinal, FindingSection& sec
     tell(device.name + " FMA peak", fma_peak(*backend, sizes));
     tell(device.name + " products", products(ordinal, sizes));
     tell(device.name + " copies", copies(*backend, sizes));
+  } catch (const kernels::DeviceFailed& error) {
+    section.findings.push_back({device.name, error.what(), FindingState::kFailed,
+                                "see 'nvidia-smi -q -d ECC,PAGE_RETIREMENT' and 'dmesg | grep Xid'"});
   } catch (const std::exception& error) {
     section.findings.push_back({device.name, error.what(), FindingState::kMissing,
                                 "see 'nvidia-smi': other programs may hold its memory"});

@@ -14,6 +14,8 @@ const char* to_word(FindingState state) {
       return "note";
     case FindingState::kMissing:
       return "missing";
+    case FindingState::kFailed:
+      return "FAILED";
     case FindingState::kBroken:
       return "broken";
   }
@@ -22,10 +24,10 @@ const char* to_word(FindingState state) {
 
 }  // namespace
 
-bool any_broken(const std::vector<FindingSection>& sections) {
-  return std::any_of(sections.begin(), sections.end(), [](const FindingSection& section) {
+bool any(FindingState state, const std::vector<FindingSection>& sections) {
+  return std::any_of(sections.begin(), sections.end(), [&](const FindingSection& section) {
     return std::any_of(section.findings.begin(), section.findings.end(),
-                       [](const Finding& f) { return f.state == FindingState::kBroken; });
+                       [&](const Finding& f) { return f.state == state; });
   });
 }
 
@@ -45,14 +47,15 @@ std::string to_text(const std::vector<FindingSection>& sections) {
     }
     text += "\n";
   }
-  text += any_broken(sections) ? "The cpu backend does NOT work here.\n" : "The cpu backend works here.\n";
+  text += any(FindingState::kBroken, sections) ? "The cpu backend does NOT work here.\n"
+                                               : "The cpu backend works here.\n";
   if (!to_do.empty()) text += "To do:\n" + to_do;
   return text;
 }
 
 std::string to_json(const std::vector<FindingSection>& sections) {
   nlohmann::ordered_json all;
-  all["works"] = !any_broken(sections);
+  all["works"] = !any(FindingState::kBroken, sections);
   all["sections"] = nlohmann::ordered_json::array();
   for (const FindingSection& section : sections) {
     nlohmann::ordered_json one{{"title", section.title}, {"findings", nlohmann::ordered_json::array()}};

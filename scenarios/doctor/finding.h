@@ -8,6 +8,7 @@ enum class FindingState {
   kFine,
   kNote,     // works, but someone should know
   kMissing,  // something is left out until it is there
+  kFailed,   // a device that is there doesn't work; the cpu backend does
   kBroken,   // the cpu backend can't do its work
 };
 
@@ -23,7 +24,7 @@ struct FindingSection {
   std::vector<Finding> findings;
 };
 
-bool any_broken(const std::vector<FindingSection>& sections);
+bool any(FindingState state, const std::vector<FindingSection>& sections);
 
 /// Aligned text for people; what needs doing is gathered at the end.
 std::string to_text(const std::vector<FindingSection>& sections);

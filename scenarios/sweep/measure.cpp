@@ -109,6 +109,10 @@ class GroupRun {
       return cells_[i]->run_slice(steps);
     } catch (const std::exception&) {
       failures_[i] = failure_of(cells_[i]->spec(), data_);
+      if (failures_[i]->kind == harness::ReasonKind::kOutOfMemory && cells_.size() > 1) {
+        failures_[i]->text += "; it takes turns with " + std::to_string(cells_.size() - 1) +
+                              " other cell(s), which hold memory too: a sweep of it alone has more room";
+      }
       device_failed_ = device_failed_ || failures_[i]->kind == harness::ReasonKind::kDeviceFailed;
       throw;
     }

@@ -132,6 +132,15 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
+cublasStatus_t cublasGetProperty(libraryPropertyType part, int* value) {
+  if (!value || (part != MAJOR_VERSION && part != MINOR_VERSION && part != PATCH_LEVEL))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  *value = part == MAJOR_VERSION   ? CUBLAS_VER_MAJOR
+           : part == MINOR_VERSION ? CUBLAS_VER_MINOR
+                                   : CUBLAS_VER_PATCH;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
   *version = CUBLAS_VERSION;
   return CUBLAS_STATUS_SUCCESS;

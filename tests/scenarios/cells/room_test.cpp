@@ -20,17 +20,19 @@ TEST(LargestBatch, IsTheLastThatFits) {
 }
 
 TEST(WithLargestBatch, GivesBytesAndTheBatch) {
-  const std::string text = with_largest_batch({"cuda:1", 300, 1200, 200}, bytes_of, 64);
-  EXPECT_NE(text.find("cuda:1 is out of memory: 300 bytes asked, 1200 used, 200 free"), std::string::npos)
+  const std::string text = with_largest_batch({"cuda:1", 300, 5000, 200, 1200}, bytes_of, 64);
+  EXPECT_NE(text.find("cuda:1 is out of memory: 300 bytes asked, 5000 used, 200 free"), std::string::npos)
       << text;
+  EXPECT_EQ(with_largest_batch({"cuda:1", 0, 5000, 200, 1200}, bytes_of, 64).find("asked"),
+            std::string::npos);
   EXPECT_NE(text.find("at global batch 64"), std::string::npos) << text;
   EXPECT_NE(text.find("is 40"), std::string::npos) << text;
 }
 
 TEST(WithLargestBatch, SaysWhenNothingFitsAndWhenThePlanFits) {
-  EXPECT_NE(with_largest_batch({"cuda:1", 300, 500, 200}, bytes_of, 64).find("no batch fits"),
+  EXPECT_NE(with_largest_batch({"cuda:1", 300, 5000, 200, 500}, bytes_of, 64).find("no batch fits"),
             std::string::npos);
-  EXPECT_NE(with_largest_batch({"cuda:1", 300, 5000, 200}, bytes_of, 64).find("when nothing else is on it"),
+  EXPECT_NE(with_largest_batch({"cuda:1", 300, 9000, 200, 5000}, bytes_of, 64).find("were left for it"),
             std::string::npos);
 }
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from emulated import COULD_NOT_RUN, GOOD, TRAIN, good, run
+from emulated import COULD_NOT_RUN, FINDING, GOOD, TRAIN, good, run
 
 
 def test_names_every_gpu_and_version():
@@ -24,6 +24,13 @@ def test_the_speed_of_stand_ins_is_tried_and_not_told():
         for what in ("FMA peak", "products", "copies"):
             assert re.search(rf"{device} {what} +\[note\] runs; emulated, so no time", speeds)
     assert "TFLOP/s" not in speeds
+
+
+def test_a_gpu_that_fails_is_a_finding():
+    done = run("doctor", devices=2, fault="kernel:3@1")
+    assert done.returncode == FINDING, done
+    assert re.search(r"cuda:1 +\[FAILED\] cuda:1 failed: ", done.stdout)
+    assert "The cpu backend works here." in done.stdout and "Xid" in done.stdout
 
 
 @pytest.mark.parametrize(
