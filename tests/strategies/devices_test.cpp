@@ -36,14 +36,6 @@ TEST(Devices, MustDiffer) {
       {"'cpu:0' is named twice", "(cpu:0, cpu:1, cpu:0)", "there are cpu:0, cpu:1"});
 }
 
-TEST(Devices, MustBeOfOneBackend) {
-  expect_throw<std::invalid_argument>(
-      [] {
-        Mirrored({"cpu:0", "reference:0"});
-      },
-      {"different backends in (cpu:0, reference:0)", "there are cpu:0"});
-}
-
 TEST(Devices, MustExist) {
   for (const char* name : {"gpu:0", "cuda:x", "cpu", "cpu:", "cpu:-1", "cpu:x", "cpu:1x", ":0", ""}) {
     expect_throw<std::invalid_argument>([&] { OneDevice{std::string(name)}; },
