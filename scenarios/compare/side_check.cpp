@@ -5,8 +5,9 @@
 #include "scenarios/compare/plan.h"
 
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -20,24 +21,36 @@ std::string told(const Captured& output) {
   return "status " + std::to_string(output.status) + (text.empty() ? "" : ", \"" + text + "\"");
 }
 
+/// What stands in `line` between two words; empty where one of them is missing.
+std::optional<std::string_view> between(std::string_view line, std::string_view before,
+                                        std::string_view after) {
+  const auto start = line.find(before);
+  if (start == std::string_view::npos) return {};
+  const auto begin = start + before.size(), end = line.find(after, begin);
+  if (end == std::string_view::npos) return {};
+  return line.substr(begin, end - begin);
+}
+
 }  // namespace
 
 BuildInfo build_info(const std::string& program, const char* side) {
   const std::string who = std::string("[compare] side ") + side + " (" + program + ") ";
   const auto output = captured({{program, "compare-worker", "--protocol"}, {}}, kAnswerLimit);
   if (!output) throw std::runtime_error(who + "can't be started, or said nothing within 20 s");
-  static const std::regex kLine("^mirrorscale compare protocol (\\d+), version (.*), revision (.*)\n$");
-  std::smatch found;
-  if (output->status != 0 || !std::regex_match(output->text, found, kLine)) {
+  const std::string_view line(output->text);
+  const auto protocol = between(line, "mirrorscale compare protocol ", ", version ");
+  const auto version = between(line, ", version ", ", revision "),
+             revision = between(line, ", revision ", "\n");
+  if (output->status != 0 || !protocol || !version || !revision) {
     throw std::runtime_error(who + "doesn't know how to be compared (" + told(*output) +
                              "); build it from a revision that has `mirrorscale compare`");
   }
-  if (found[1] != std::to_string(kLockstepProtocol)) {
-    throw std::runtime_error(who + "speaks compare protocol " + found[1].str() + ", this build " +
+  if (*protocol != std::to_string(kLockstepProtocol)) {
+    throw std::runtime_error(who + "speaks compare protocol " + std::string(*protocol) + ", this build " +
                              std::to_string(kLockstepProtocol) +
                              "; builds of different protocols can't be compared: rebuild the older one");
   }
-  return {program, found[2], found[3]};
+  return {program, std::string(*version), std::string(*revision)};
 }
 
 std::string SideCheck::failures() const {
