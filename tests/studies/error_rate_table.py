@@ -4,8 +4,9 @@ import statistics
 from collections import Counter
 from dataclasses import dataclass, field
 
+from peers import wilson
 from raw_runs import Run
-from scores import ours_says_worse, peers_say_worse, wilson
+from scores import ours_says_worse, peers_say_worse
 
 OURS = "mirrorscale compare"
 GOALS = {0.0: "at most 1 %", 0.01: "at least 95 %", 0.02: "at least 99 %"}

@@ -8,6 +8,8 @@ import math
 import statistics
 from dataclasses import dataclass
 
+from peers import mann_whitney_p
+
 
 @dataclass(frozen=True, slots=True)
 class Restart:
@@ -88,26 +90,6 @@ def ours_says_worse(restarts: list[Restart], preempted: float, rule: Rule) -> bo
     return p <= rule.alpha and math.expm1(statistics.median(weighted_means)) >= rule.floor
 
 
-def mann_whitney_p(first: list[float], second: list[float]) -> float:
-    """Two-sided p of the U test: normal approximation, ties and continuity corrected, as scipy's for such sizes."""
-    m, n = len(first), len(second)
-    both = sorted([(v, 0) for v in first] + [(v, 1) for v in second])
-    rank_sum, ties, i = 0.0, 0, 0
-    while i < len(both):
-        j = i
-        while j < len(both) and both[j][0] == both[i][0]:
-            j += 1
-        rank_sum += (i + 1 + j) / 2 * sum(1 - side for _, side in both[i:j])
-        ties += (j - i) ** 3 - (j - i)
-        i = j
-    u = rank_sum - m * (m + 1) / 2
-    variance = m * n / 12 * ((m + n + 1) - ties / ((m + n) * (m + n - 1)))
-    if variance <= 0:
-        return 1.0
-    z = max(0.0, abs(u - m * n / 2) - 0.5) / math.sqrt(variance)
-    return math.erfc(z / math.sqrt(2))
-
-
 def u_test_says_worse(a_s: list[float], b_s: list[float], alpha: float = 0.05) -> bool:
     """Google Benchmark's compare.py: the U test of repetitions, and B's median is the larger one."""
     return mann_whitney_p(a_s, b_s) < alpha and statistics.median(b_s) > statistics.median(a_s)
@@ -123,13 +105,3 @@ def peers_say_worse(restarts: list[Restart]) -> dict[str, bool]:
         "U test of restarts": u_test_says_worse(means_a, means_b),
         "5 % threshold": statistics.fmean(all_b) > 1.05 * statistics.fmean(all_a),
     }
-
-
-def wilson(hits: int, of: int, z: float = 1.959964) -> tuple[float, float]:
-    """95 % interval of a share."""
-    if of == 0:
-        return 0.0, 1.0
-    p = hits / of
-    middle = (p + z * z / (2 * of)) / (1 + z * z / of)
-    half = z / (1 + z * z / of) * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of))
-    return max(0.0, middle - half), min(1.0, middle + half)

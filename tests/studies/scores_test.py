@@ -9,16 +9,15 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from peers import mann_whitney_p, wilson  # noqa: E402
 from scores import (  # noqa: E402
     Restart,
     Rule,
     judges_cpu_time,
-    mann_whitney_p,
     ours_says_worse,
     pair_mean_median,
     peers_say_worse,
     signed_rank_above,
-    wilson,
 )
 
 
