@@ -14,8 +14,7 @@ struct DeviceInfo {
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;
   std::size_t memory_bytes = 0;
-  std::vector<int> peers;  // numbers of the devices whose memory it can reach without the host
-  bool emulated = false;   // a stand-in for tests: its times mean nothing
+  bool emulated = false;  // a stand-in for tests: its times mean nothing
 };
 
 /// What there is, or why there is nothing: no driver, no device, or a build without CUDA.
@@ -28,6 +27,9 @@ struct DeviceList {
 };
 /// Never throws: no driver (codes 34, 35) and no device (100) give an empty list with the reason.
 DeviceList cuda_devices();
+
+/// Of each device, the numbers of those whose memory it can reach without the host.
+std::vector<std::vector<int>> cuda_peers();
 
 /// "cuda:0 (NVIDIA H200), cuda:1 (…)", or why there is none.
 std::string in_words(const DeviceList& list);

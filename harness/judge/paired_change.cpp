@@ -1,7 +1,7 @@
 #include "harness/judge/paired_change.h"
 
 #include "harness/judge/holm.h"
-#include "harness/measure/normal.h"
+#include "harness/judge/student.h"
 #include "harness/measure/signed_rank.h"
 #include "harness/measure/summary.h"
 
@@ -117,22 +117,8 @@ double detectable_change(const PairedChange& change, double alpha, double power)
   const std::size_t n = change.restart_log_ratios.size();
   if (least_signed_rank_p(n) > alpha) return std::numeric_limits<double>::infinity();
   const auto freedom = static_cast<double>(n - 1);
-  const double points = student_point(alpha, freedom) + student_point(1 - power, freedom);
+  const double points = student_quantile_above(alpha, freedom) + student_quantile_above(1 - power, freedom);
   return std::expm1(kRankTestPrice * points * change.restart_deviation / std::sqrt(static_cast<double>(n)));
-}
-
-std::string_view to_word(ChangeVerdict verdict) {
-  switch (verdict) {
-    case ChangeVerdict::kBetter:
-      return "better";
-    case ChangeVerdict::kSame:
-      return "same";
-    case ChangeVerdict::kWorse:
-      return "worse";
-    case ChangeVerdict::kAmbiguous:
-      return "ambiguous";
-  }
-  throw std::logic_error("[verdict] no such verdict");
 }
 
 void validate(const ChangeRule& rule) {
@@ -164,18 +150,18 @@ std::vector<JudgedChange> judge(std::span<const PairedChange> cells, const Chang
         std::max(rule.floor, detectable_change(cells[i], rule.alpha / static_cast<double>(cells.size())));
     const bool is_slower = slower[i] <= rule.alpha, is_faster = faster[i] <= rule.alpha;
     if (is_slower && change.value >= rule.floor) {
-      j.verdict = ChangeVerdict::kWorse;
+      j.verdict = Change::kWorse;
       j.why = fmt::format("B takes {} time (p {:.2g})", percent(change.value), slower[i]);
     } else if (is_faster && change.value <= -rule.floor) {
-      j.verdict = ChangeVerdict::kBetter;
+      j.verdict = Change::kBetter;
       j.why = fmt::format("B takes {} time (p {:.2g})", percent(change.value), faster[i]);
     } else if (change.low >= -rule.same_within && change.high <= rule.same_within) {
-      j.verdict = ChangeVerdict::kSame;
+      j.verdict = Change::kSame;
       j.why = is_slower || is_faster ? fmt::format("a change of {} is sure, and below the floor of {:.2g} %",
                                                    percent(change.value), rule.floor * 100)
                                      : fmt::format("no change beyond {:.2g} %", rule.same_within * 100);
     } else {
-      j.verdict = ChangeVerdict::kAmbiguous;
+      j.verdict = Change::kAmbiguous;
       j.why = fmt::format("between {} and {}: neither a change nor its absence is sure", percent(change.low),
                           percent(change.high));
     }

@@ -1,4 +1,5 @@
 #pragma once
+#include "harness/judge/change.h"
 #include "harness/measure/interval.h"
 
 #include <span>
@@ -39,10 +40,6 @@ PairedChange paired_change(std::span<const std::vector<double>> log_ratios, doub
 /// few restarts can never give such an alpha.
 double detectable_change(const PairedChange& change, double alpha, double power = 0.95);
 
-enum class ChangeVerdict { kBetter, kSame, kWorse, kAmbiguous };
-/// "better", "same", "worse", "ambiguous".
-std::string_view to_word(ChangeVerdict verdict);
-
 struct ChangeRule {
   double alpha = 0.005;       // chance of a false "worse", and of a false "better", over all cells together
   double floor = 0.005;       // a smaller change is no finding, however sure
@@ -52,7 +49,7 @@ struct ChangeRule {
 void validate(const ChangeRule& rule);
 
 struct JudgedChange {
-  ChangeVerdict verdict = ChangeVerdict::kAmbiguous;
+  Change verdict = Change::kAmbiguous;
   double p_slower = 1, p_faster = 1;  // Holm-adjusted over all cells
   double detectable = 0;              // at the level of the strictest step of Holm
   std::string why;                    // one sentence

@@ -54,7 +54,6 @@ DeviceInfo describe(int ordinal, const cudaDeviceProp& properties) {
           .minor = properties.minor,
           .multiprocessors = properties.multiProcessorCount,
           .memory_bytes = properties.totalGlobalMem,
-          .peers = {},
           .emulated = std::string_view(properties.name).starts_with("Emulated")};
 }
 
@@ -101,9 +100,16 @@ DeviceList cuda_devices() {
       std::snprintf(properties.name, sizeof properties.name, "not available: %s", cudaGetErrorName(status));
     }
     list.devices.push_back(describe(ordinal, properties));
-    list.devices.back().peers = peers_of(ordinal, count);
   }
   return list;
+}
+
+std::vector<std::vector<int>> cuda_peers() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) cudaGetLastError();
+  std::vector<std::vector<int>> peers;
+  for (int ordinal = 0; ordinal < count; ++ordinal) peers.push_back(peers_of(ordinal, count));
+  return peers;
 }
 
 namespace cuda {

@@ -21,4 +21,8 @@ DeviceList cuda_devices() {
   return list;
 }
 
+std::vector<std::vector<int>> cuda_peers() {
+  return {};
+}
+
 }  // namespace mirrorscale::kernels

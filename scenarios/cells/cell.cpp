@@ -35,13 +35,8 @@ std::string CellSpec::group() const {
 }
 
 CellSpec on_one_cpu(CellSpec spec) {
+  static_cast<DeviceSettings&>(spec) = CellSpec();
   spec.devices = 1;
-  spec.backend = "cpu";
-  spec.numerics = "exact";
-  spec.precision = "float32";
-  spec.reduction = "fused";
-  spec.cross_device_ops = "default";
-  spec.graphs = spec.registered_buffers = false;
   return spec;
 }
 
@@ -52,8 +47,7 @@ strategies::EngineParts parts_of(const CellSpec& spec) {
 }
 
 strategies::Strategy make_strategy(const CellSpec& spec, const strategies::EngineParts& parts) {
-  const strategies::StrategyOptions options =
-      strategy_options(spec.device_settings(), parts, spec.wait_limit_s);
+  const strategies::StrategyOptions options = strategy_options(spec, parts, spec.wait_limit_s);
   if (spec.devices == 1) return strategies::OneDevice(spec.backend + ":0", options);
   return strategies::Mirrored(strategies::device_names(spec.devices, spec.backend), options);
 }

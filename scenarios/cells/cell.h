@@ -11,13 +11,11 @@
 namespace mirrorscale::scenarios {
 
 /// One point of a sweep: everything that makes two runs the same run.
-struct CellSpec {
+struct CellSpec : DeviceSettings {
+  /// One cpu device, with every choice made.
+  CellSpec() : DeviceSettings{.numerics = "exact", .reduction = "fused"} {}
   std::string workload, data, optimizer;
   std::uint64_t seed = 1;
-  // As in DeviceSettings, with every choice made.
-  std::string backend = "cpu", numerics = "exact", precision = "float32";
-  std::string reduction = "fused", cross_device_ops = "default";
-  bool graphs = false, registered_buffers = false;
   int devices = 1;
   int global_batch = 256;
   harness::Scaling scaling = harness::Scaling::kStrong;
@@ -32,9 +30,6 @@ struct CellSpec {
   /// Equal for the cells that differ in their batch only.
   std::string series() const;
   bool exact() const { return numerics == "exact"; }
-  DeviceSettings device_settings() const {
-    return {backend, numerics, precision, reduction, cross_device_ops, graphs, registered_buffers};
-  }
 
  private:
   std::string settings() const;

@@ -30,16 +30,7 @@ SweepPlan make_plan(const PlanOptions& o) {
   if (!o.optimizer.empty()) plan.optimizers = harness::parse_name_axis("optimizer", o.optimizer);
   if (!o.seed.empty()) plan.seeds = harness::parse_integer_axis("seed", o.seed, 0);
   if (!o.data.empty()) plan.data = o.data;
-  const DeviceSettings on =
-      settings_from(o.on, {plan.backend, plan.numerics, plan.precision, plan.reduction, plan.cross_device_ops,
-                           plan.graphs, plan.registered_buffers});
-  plan.backend = on.backend;
-  plan.numerics = on.numerics;
-  plan.precision = on.precision;
-  plan.reduction = on.reduction;
-  plan.cross_device_ops = on.cross_device_ops;
-  plan.graphs = on.graphs;
-  plan.registered_buffers = on.registered_buffers;
+  static_cast<DeviceSettings&>(plan) = settings_from(o.on, plan);
   if (o.on.wait_limit_s) plan.wait_limit_s = *o.on.wait_limit_s;
   if (plan.global_batches.empty() && plan.local_batches.empty()) plan.global_batches = {256};
   return plan;

@@ -66,7 +66,7 @@ harness::Table table_of(const CompareReport& report) {
           t.slices == 0 ? 0.0 : 100.0 * static_cast<double>(t.preempted) / static_cast<double>(t.slices));
     };
     std::string verdict(harness::to_word(j.judged.verdict));
-    if (j.judged.verdict == harness::ChangeVerdict::kWorse) verdict = "WORSE";
+    if (j.judged.verdict == harness::Change::kWorse) verdict = "WORSE";
     table.add_row({cell.cell.name, harness::format_ms(a.step_s), harness::format_ms(b.step_s),
                    percent(change.value), percent(change.low) + " … " + percent(change.high),
                    text_of("%.2g", j.judged.p_slower), size_of(j.judged.detectable),
@@ -138,7 +138,7 @@ std::string build_line(const char* side, const BuildInfo& build) {
 
 bool CompareReport::worse() const {
   return std::any_of(judgements.begin(), judgements.end(),
-                     [](const auto& j) { return j && j->judged.verdict == harness::ChangeVerdict::kWorse; });
+                     [](const auto& j) { return j && j->judged.verdict == harness::Change::kWorse; });
 }
 
 bool CompareReport::check_failed() const {

@@ -41,13 +41,15 @@ Finding gpu_of(const kernels::DeviceInfo& d) {
 }
 
 /// Between GPUs that can't reach each other's memory everything goes through the host's.
-Finding peer_access_of(const std::vector<kernels::DeviceInfo>& devices) {
+Finding peer_access() {
+  const auto peers = kernels::cuda_peers();
   std::string without;
-  for (std::size_t a = 0; a < devices.size(); ++a) {
-    for (std::size_t b = 0; b < devices.size(); ++b) {
-      const auto& peers = devices[a].peers;
-      if (a == b || std::find(peers.begin(), peers.end(), static_cast<int>(b)) != peers.end()) continue;
-      without += (without.empty() ? "" : ", ") + devices[a].name + " to " + devices[b].name;
+  for (std::size_t a = 0; a < peers.size(); ++a) {
+    for (std::size_t b = 0; b < peers.size(); ++b) {
+      if (a == b || std::find(peers[a].begin(), peers[a].end(), static_cast<int>(b)) != peers[a].end())
+        continue;
+      without +=
+          (without.empty() ? "cuda:" : ", cuda:") + std::to_string(a) + " to cuda:" + std::to_string(b);
     }
   }
   if (without.empty()) return {"peer access", "between all GPUs"};
@@ -80,7 +82,7 @@ FindingSection examine_cuda() {
     found.push_back({"GPUs", "none: " + list.why_none, FindingState::kMissing, kWithoutGpu});
   }
   for (const kernels::DeviceInfo& device : list.devices) found.push_back(gpu_of(device));
-  if (list.devices.size() > 1) found.push_back(peer_access_of(list.devices));
+  if (list.devices.size() > 1) found.push_back(peer_access());
   return section;
 }
 

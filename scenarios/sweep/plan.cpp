@@ -26,8 +26,7 @@ std::vector<harness::PlanValue> values_of(const std::vector<T>& axis) {
 }  // namespace
 
 DeviceSettings devices_of(const SweepPlan& plan) {
-  return resolved({plan.backend, plan.numerics, plan.precision, plan.reduction, plan.cross_device_ops,
-                   plan.graphs, plan.registered_buffers});
+  return resolved(plan);
 }
 
 std::vector<CellGroup> groups_of(const SweepPlan& plan) {
@@ -67,13 +66,7 @@ std::vector<CellGroup> groups_of(const SweepPlan& plan) {
         base.data = plan.data.empty() ? workload.data : plan.data;
         base.optimizer = optimizer;
         base.seed = static_cast<std::uint64_t>(seed);
-        base.backend = on.backend;
-        base.numerics = on.numerics;
-        base.precision = on.precision;
-        base.reduction = on.reduction;
-        base.cross_device_ops = on.cross_device_ops;
-        base.graphs = on.graphs;
-        base.registered_buffers = on.registered_buffers;
+        static_cast<DeviceSettings&>(base) = on;
         base.wait_limit_s = plan.wait_limit_s;
         for (const std::int64_t batch : plan.global_batches) add(base, batch, harness::Scaling::kStrong);
         for (const std::int64_t batch : plan.local_batches) add(base, batch, harness::Scaling::kWeak);

@@ -10,18 +10,15 @@
 
 namespace mirrorscale::scenarios {
 
-/// A sweep: axes, and settings that all cells share.
-struct SweepPlan {
+/// A sweep: axes, and settings that all cells share. Those of the devices may still be choices to be made.
+struct SweepPlan : DeviceSettings {
   std::vector<std::string> workloads{"mlp"};
   std::vector<std::string> optimizers;  // empty: each workload's own
   std::vector<std::int64_t> seeds{1};
   std::vector<std::int64_t> devices{1, 2};
-  std::vector<std::int64_t> global_batches;         // strong scaling
-  std::vector<std::int64_t> local_batches;          // weak scaling
-  std::string data;                                 // empty: each workload's own
-  std::string backend = "cpu", reduction = "auto";  // these as in DeviceSettings
-  std::string numerics, precision = "float32", cross_device_ops = "default";
-  bool graphs = false, registered_buffers = false;
+  std::vector<std::int64_t> global_batches;  // strong scaling
+  std::vector<std::int64_t> local_batches;   // weak scaling
+  std::string data;                          // empty: each workload's own
   double wait_limit_s = 120;  // longest wait of one replica for another; not a part of the record
   harness::StoppingRule stopping{
       .relative_half_width = 0.01, .fewest_slices = 20, .most_slices = 1000, .budget_s = 10};

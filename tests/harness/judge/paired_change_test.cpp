@@ -93,13 +93,13 @@ TEST(Judge, WorseNeedsSurenessAndTheFloor) {
   const ChangeRule rule{.alpha = 0.005, .floor = 0.005, .same_within = 0.01};
   const std::vector<PairedChange> cells{around(0.01, 1e-4)};
   const auto judged = judge(cells, rule);
-  EXPECT_EQ(judged[0].verdict, ChangeVerdict::kWorse);
+  EXPECT_EQ(judged[0].verdict, Change::kWorse);
   EXPECT_DOUBLE_EQ(judged[0].p_slower, 1.0 / 1024);
-  EXPECT_EQ(judge(std::vector{around(-0.01, 1e-4)}, rule)[0].verdict, ChangeVerdict::kBetter);
+  EXPECT_EQ(judge(std::vector{around(-0.01, 1e-4)}, rule)[0].verdict, Change::kBetter);
   // Sure, but small; then large, but unsure; then small and unsure.
-  EXPECT_EQ(judge(std::vector{around(0.003, 1e-4)}, rule)[0].verdict, ChangeVerdict::kSame);
-  EXPECT_EQ(judge(std::vector{around(0.02, 0.02)}, rule)[0].verdict, ChangeVerdict::kAmbiguous);
-  EXPECT_EQ(judge(std::vector{around(0.0, 1e-3)}, rule)[0].verdict, ChangeVerdict::kSame);
+  EXPECT_EQ(judge(std::vector{around(0.003, 1e-4)}, rule)[0].verdict, Change::kSame);
+  EXPECT_EQ(judge(std::vector{around(0.02, 0.02)}, rule)[0].verdict, Change::kAmbiguous);
+  EXPECT_EQ(judge(std::vector{around(0.0, 1e-3)}, rule)[0].verdict, Change::kSame);
 }
 
 // Ten restarts give 1 / 1024 at best: with six cells Holm asks for 0.005 / 6, which that cannot reach.
@@ -108,10 +108,10 @@ TEST(Judge, EveryCellRaisesThePrice) {
   std::vector<PairedChange> cells(5, around(0, 1e-4));
   cells.push_back(around(0.01, 1e-4));
   const auto judged = judge(cells, rule);
-  EXPECT_NE(judged.back().verdict, ChangeVerdict::kWorse);
+  EXPECT_NE(judged.back().verdict, Change::kWorse);
   EXPECT_TRUE(std::isinf(judged.back().detectable));
   cells.erase(cells.begin(), cells.begin() + 2);
-  EXPECT_EQ(judge(cells, rule).back().verdict, ChangeVerdict::kWorse);
+  EXPECT_EQ(judge(cells, rule).back().verdict, Change::kWorse);
 }
 
 TEST(Judge, RefusesARuleOutOfRange) {
@@ -146,7 +146,7 @@ double share_of_alarms(int runs, double shift, Alarm alarm) {
 TEST(Judge, KeepsItsFalseAlarmRateWherePairsHangTogether) {
   const ChangeRule rule{.alpha = 0.05, .floor = 0, .same_within = 0.01};
   const double share = share_of_alarms(600, 0, [&](const PairedChange& change) {
-    return judge(std::vector{change}, rule)[0].verdict == ChangeVerdict::kWorse;
+    return judge(std::vector{change}, rule)[0].verdict == Change::kWorse;
   });
   EXPECT_NEAR(share, 0.042, 0.025);  // the largest sum with P <= 0.05 has 43 / 1024
 }

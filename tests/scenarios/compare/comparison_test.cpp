@@ -31,7 +31,7 @@ CellComparison cell(double change, double noise, double cpu_noise, int preemptio
   return c;
 }
 
-harness::ChangeVerdict verdict(const CellComparison& c, SliceClock clock = SliceClock::kAuto) {
+harness::Change verdict(const CellComparison& c, SliceClock clock = SliceClock::kAuto) {
   return judge_cells({c}, clock, {})[0]->judged.verdict;
 }
 
@@ -55,18 +55,18 @@ TEST(TimesOf, AreASidesMediansAndPreemptions) {
 }
 
 TEST(JudgeCells, FindsWhatIsThereAndNothingElse) {
-  EXPECT_EQ(verdict(cell(0.01, 0.005, 0.005)), harness::ChangeVerdict::kWorse);
-  EXPECT_EQ(verdict(cell(-0.01, 0.005, 0.005)), harness::ChangeVerdict::kBetter);
-  EXPECT_EQ(verdict(cell(0, 0.005, 0.005)), harness::ChangeVerdict::kSame);
-  EXPECT_EQ(verdict(cell(0, 0.5, 0.5)), harness::ChangeVerdict::kAmbiguous);
+  EXPECT_EQ(verdict(cell(0.01, 0.005, 0.005)), harness::Change::kWorse);
+  EXPECT_EQ(verdict(cell(-0.01, 0.005, 0.005)), harness::Change::kBetter);
+  EXPECT_EQ(verdict(cell(0, 0.005, 0.005)), harness::Change::kSame);
+  EXPECT_EQ(verdict(cell(0, 0.5, 0.5)), harness::Change::kAmbiguous);
 }
 
 // Wall times that others disturb say nothing; CPU time is judged then, and only then.
 TEST(JudgeCells, TakesCpuTimeWhereOthersTookCoresAway) {
   const CellComparison loud = cell(0.01, 0.5, 0.004, 3);
   EXPECT_EQ(judge_cells({loud}, SliceClock::kAuto, {})[0]->clock, SliceClock::kCpu);
-  EXPECT_EQ(verdict(loud), harness::ChangeVerdict::kWorse);
-  EXPECT_EQ(verdict(loud, SliceClock::kWall), harness::ChangeVerdict::kAmbiguous);
+  EXPECT_EQ(verdict(loud), harness::Change::kWorse);
+  EXPECT_EQ(verdict(loud, SliceClock::kWall), harness::Change::kAmbiguous);
   EXPECT_EQ(judge_cells({cell(0.01, 0.5, 0.004)}, SliceClock::kAuto, {})[0]->clock, SliceClock::kWall);
   EXPECT_EQ(judge_cells({cell(0, 0.004, 0.5, 3)}, SliceClock::kAuto, {})[0]->clock, SliceClock::kWall);
 }
