@@ -21,7 +21,6 @@ class FusedReducer final : public Reducer {
       if (parts_.empty()) {
         parts_.resize(static_cast<std::size_t>(replicas));
         size_ = network.parameters().size();
-        targets_ = slice_targets(network);
       }
     }
     Part& part = parts_[static_cast<std::size_t>(rank)];
@@ -56,10 +55,10 @@ class FusedReducer final : public Reducer {
     const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                               static_cast<int>(step.replicas.size()));
     const StepValues values = step.optimizer.begin(step.step);
-    for_each_chunk(targets_, part.first, part.last, TreeSum::kChunk,
-                   [&](const SliceTarget& target, std::size_t at, std::size_t count) {
-                     UpdateRange range{count, part.sum.sum(backend, at, count),   mine.weights() + at,
-                                       {},    terms_of(target.slice.spec, scale), target.slice.spec.decayed};
+    for_each_chunk(mine.network().parameters(), part.first, part.last, TreeSum::kChunk,
+                   [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
+                     UpdateRange range{count, part.sum.sum(backend, at, count), mine.weights() + at,
+                                       {},    terms_of(slice.spec, scale),      slice.spec.decayed};
                      for (std::size_t s = 0; s < part.slots.size(); ++s)
                        range.slots[s] = part.slots[s].get() + (at - part.first);
                      step.optimizer.update(backend, values, range);
@@ -67,7 +66,7 @@ class FusedReducer final : public Reducer {
                        if (other.get() != &mine) {
                          std::memcpy(other->weights() + at, mine.weights() + at, count * sizeof(float));
                        }
-                       transpose_chunk(backend, target, at, count, mine.weights(), *other);
+                       transpose_chunk(backend, slice, at, count, mine.weights(), *other);
                      }
                    });
     return result;
@@ -112,7 +111,6 @@ class FusedReducer final : public Reducer {
 
   std::mutex mutex_;  // of the first prepare
   std::vector<Part> parts_;
-  std::vector<SliceTarget> targets_;
   std::size_t size_ = 0;
 };
 

@@ -47,9 +47,9 @@ void check_loop(const char* what, int global_batch, int steps_per_execution) {
 
 }  // namespace
 
-Model::Model(int features, std::vector<LayerPtr> layers, const ModelOptions& options)
+Model::Model(const Shape& in, const std::vector<LayerPtr>& layers, const ModelOptions& options)
     : options_(options),
-      network_(std::make_shared<const Network>(features, std::move(layers))),
+      network_(std::make_shared<const Network>(in, layers)),
       session_(std::make_unique<Session>(current_strategy(), network_, options.seed)) {}
 
 void Model::check_scope() const {

@@ -59,7 +59,7 @@ struct History {
 class Model {
  public:
   /// Throws std::invalid_argument for shapes that don't fit.
-  Model(int features, std::vector<LayerPtr> layers, const ModelOptions& options = {});
+  Model(const Shape& in, const std::vector<LayerPtr>& layers, const ModelOptions& options = {});
   Model(Model&&) = default;
 
   /// Throws std::invalid_argument when the model, the optimizer or a metric was made in another scope than

@@ -233,7 +233,7 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
   const BatchBuffers::Shape inputs{rows, dataset.features(), dataset.classes(), dataset.target_columns(),
                                    dataset.weighted()};
   const bool cuda = strategy.backend() == "cuda";
-  std::size_t largest_matrix = kernels::activation_size(rows, std::max(network.widest(), network.features()));
+  std::size_t largest_matrix = network.chain().largest_matrix(rows);
   for (const auto& slice : network.parameters().slices())
     largest_matrix = std::max(largest_matrix, slice.size);
   std::size_t slices = 0;  // of all ranks' roots, which a rank sums

@@ -31,12 +31,11 @@ Initializer initializer_from(std::string_view name) {
   throw std::invalid_argument("[initializer] '" + std::string(name) + "' is not known; there are:" + known);
 }
 
-std::vector<float> initial_values(const Initializer& initializer, int rows, int columns, std::uint64_t seed,
-                                  std::uint32_t parameter) {
-  const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+std::vector<float> initial_values(const Initializer& initializer, std::size_t count, int fan_in, int fan_out,
+                                  std::uint64_t seed, std::uint32_t parameter) {
   std::vector<float> values(count);
   const bool glorot = initializer.kind == Kind::kGlorotUniform || initializer.kind == Kind::kGlorotNormal;
-  const double fan = glorot ? rows + columns : rows;
+  const double fan = glorot ? fan_in + fan_out : fan_in;
   switch (initializer.kind) {
     case Kind::kZeros:
       break;

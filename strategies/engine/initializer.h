@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,8 +22,8 @@ struct Initializer {
 /// std::invalid_argument.
 Initializer initializer_from(std::string_view name);
 
-/// Row-major [rows, columns]; fan_in = rows, fan_out = columns.
-std::vector<float> initial_values(const Initializer& initializer, int rows, int columns, std::uint64_t seed,
-                                  std::uint32_t parameter);
+/// `count` values, in row-major order. `fan_in`, `fan_out`: inputs an output is made of, and the reverse.
+std::vector<float> initial_values(const Initializer& initializer, std::size_t count, int fan_in, int fan_out,
+                                  std::uint64_t seed, std::uint32_t parameter);
 
 }  // namespace mirrorscale::strategies
