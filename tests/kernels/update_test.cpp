@@ -3,6 +3,8 @@
 #include "tests/kernels/support.h"
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace mirrorscale::kernels::testing {
 namespace {
@@ -162,15 +164,17 @@ TEST_P(UpdatePaper, GradientsAreClippedAfterScaleAndPenalty) {
 }
 
 TEST_P(UpdatePaper, SquaresOfBlocks) {
-  auto w = weights(18, 20);  // 2 x 2 blocks, numbered down the rows first
+  Line arena(weight_size(18, 20));  // 2 x 2 blocks, numbered down the rows first; padding is 0
+  const Matrix w = weight_view(Layout::kPanels, arena.data(), 18, 20);
   w.at(0, 0) = 3;
   w.at(15, 15) = 4;
   w.at(16, 0) = 2;
   w.at(17, 19) = 5;
   float squares[4] = {-1, -1, -1, -1};
-  backend_->squares_of_blocks(w.read(), 0, 4, squares);
+  const ConstMatrix all{w.data, w.rows, w.columns, w.panel_stride, w.row_stride};
+  backend_->squares_of_blocks(all, 0, 4, squares);
   EXPECT_EQ(std::vector<float>(squares, squares + 4), (std::vector<float>{25, 4, 0, 25}));
-  backend_->squares_of_blocks(w.read(), 3, 1, squares);
+  backend_->squares_of_blocks(all, 3, 1, squares);
   EXPECT_EQ(squares[0], 25);
 }
 
@@ -269,10 +273,13 @@ TEST_P(UpdateBits, SumsAndTranspositionEqualTheReference) {
       cpu_->transpose(w.read(), got.view(), blocks / 2, blocks - blocks / 2);
       reference_->transpose(w.read(), want.view(), 0, blocks);
       ASSERT_TRUE(same_bits(got.read(), want.read())) << in << " x " << out;
+      Line arena(weight_size(in, out));
+      arena.fill(3);
+      const ConstMatrix all = weight_view(Layout::kPanels, std::as_const(arena).data(), in, out);
       std::vector<float> squares(blocks), wanted(blocks);
-      cpu_->squares_of_blocks(w.read(), 0, blocks / 2, squares.data());
-      cpu_->squares_of_blocks(w.read(), blocks / 2, blocks - blocks / 2, squares.data() + blocks / 2);
-      reference_->squares_of_blocks(w.read(), 0, blocks, wanted.data());
+      cpu_->squares_of_blocks(all, 0, blocks / 2, squares.data());
+      cpu_->squares_of_blocks(all, blocks / 2, blocks - blocks / 2, squares.data() + blocks / 2);
+      reference_->squares_of_blocks(all, 0, blocks, wanted.data());
       ASSERT_EQ(squares, wanted) << in << " x " << out;
     }
   }
