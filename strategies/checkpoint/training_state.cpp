@@ -70,7 +70,9 @@ std::vector<NamedArray> take(const PartFile& file, const std::string& folder,
           source, part.name,
           "has shape " + in_words(part.shape) + "; the model's is " + in_words(shape_of(expected)));
     }
-    arrays.push_back({expected.name, expected.shape, part.values<float>(source)});
+    NamedArray array{expected.name, expected.shape, {}};
+    array.values = part.values<float>(source);
+    arrays.push_back(std::move(array));
   }
   for (const Part& part : file.parts) {
     if (!part.name.starts_with(folder)) continue;
@@ -99,7 +101,8 @@ std::map<std::string, CallbackState> take_callbacks(const PartFile& file, const 
       if (values.size() != 1) throw CheckpointError(source, part.name, "is not one number");
       states[callback].numbers[key] = values[0];
     } else {
-      NamedArray array{key, {}, part.values<float>(source)};
+      NamedArray array{key, {}, {}};
+      array.values = part.values<float>(source);
       for (const std::int64_t n : part.shape) array.shape.push_back(static_cast<int>(n));
       states[callback].arrays.push_back(std::move(array));
     }
@@ -190,14 +193,16 @@ void restore(const PartFile& checkpoint, const std::string& source, Model& model
     throw CheckpointError(source, counts_part.name, "is no place in this training");
   if (sums.size() != 2 + model.objective().metrics.size())
     throw CheckpointError(source, sums_part.name, "has another number of sums than loss, weight and metrics");
-  LoopState state{.position = {.epoch = static_cast<int>(counts[1]),
-                               .batch = counts[2],
-                               .sums = {sums[0], sums[1], {sums.begin() + 2, sums.end()}, counts[3]}},
-                  .callbacks = take_callbacks(checkpoint, options, source)};
+  // Not inside of the braces that make LoopState: g++ 12 frees members twice when one of them throws.
+  auto callbacks = take_callbacks(checkpoint, options, source);
   const auto weights = take(checkpoint, "weights/", model.weights(), source);
   const auto slots = take(checkpoint, "slots/", model.slots(), source);
   model.session().restore(weights, slots, counts[0]);
-  options.resume = std::move(state);
+  TrainingPosition position;
+  position.epoch = static_cast<int>(counts[1]);
+  position.batch = counts[2];
+  position.sums = {sums[0], sums[1], {sums.begin() + 2, sums.end()}, counts[3]};
+  options.resume = LoopState{std::move(position), std::move(callbacks)};
 }
 
 }  // namespace mirrorscale::strategies
