@@ -144,7 +144,9 @@ void add_history(CLI::App& app, CommandContext& context) {
   adding->add_option("records", o->records, "what sweeps wrote (.jsonl)")->required();
   CLI::App* showing = command->add_subcommand(
       "show", "A line a cell, and where its level changed (e-divisive, with a permutation test)");
-  showing->add_option("--metric", o->metric, "throughput, efficiency, step_min, step_p95, memory")
+  showing
+      ->add_option("--metric", o->metric,
+                   "throughput, efficiency, step_min, step_p95, memory, accuracy, validation_loss")
       ->capture_default_str();
   showing->add_option("--cell", o->match, "pattern of cell keys")->capture_default_str();
   showing->add_option("--alpha", o->alpha, "chance of a false change in any of the series")
