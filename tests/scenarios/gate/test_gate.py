@@ -283,6 +283,23 @@ def test_junit_and_markdown(gate):
     assert page.startswith("## mirrorscale gate: FAILED") and "| FAIL worse" in page
 
 
+def test_a_junit_consumer_reads_it(gate):
+    junitparser = pytest.importorskip("junitparser", reason="Debian: python3-junitparser")
+    waiver = '[[waiver]]\nmatch = "*n=2/b=256"\nuntil = 2199-12-31\nreason = "<known> & told"\n'
+    slow = side(slowdown={1: 0.3, 2: 0.3})
+    result = gate(slow, "--config", gate.config(waiver), status=FINDING)
+    (suite,) = junitparser.JUnitXml.fromfile(str(gate.outputs["junit"]))
+    cases = {(case.classname, case.name): [type(r) for r in case.result] for case in suite}
+    expected = {}
+    for f in result["findings"]:
+        skipped = f["waiver"] or f["verdict"] == "ambiguous"
+        kinds = [junitparser.Failure] if f["fails"] else [junitparser.Skipped] if skipped else []
+        expected[f["cell_key"], f["metric"]] = kinds
+    assert cases == expected
+    assert suite.failures == sum(f["fails"] for f in result["findings"]) > 0
+    assert suite.skipped > 0 and suite.tests == len(cases)
+
+
 def test_another_machine_is_refused_unless_asked_for(gate, tmp_path):
     def elsewhere(run: dict, _) -> None:
         run["machine_fingerprint"] = "abc"
