@@ -233,6 +233,9 @@ LayerPtr dense(int units, const DenseOptions& options) {
 LayerPtr activation(const std::string& name) {
   return std::make_shared<ActivationLayer>(name);
 }
+LayerPtr residual(std::vector<LayerPtr> branch, const ResidualOptions& options) {
+  return std::make_shared<Residual>(std::move(branch), options);
+}
 
 std::string hash_of(const std::vector<NamedArray>& arrays) {
   std::uint64_t hash = 14695981039346656037U;

@@ -1,6 +1,7 @@
 #pragma once
 #include "strategies/callbacks.h"
 #include "strategies/engine/dense.h"
+#include "strategies/engine/residual.h"
 #include "strategies/engine/scope_tag.h"
 #include "strategies/session.h"
 
@@ -105,6 +106,7 @@ class Model {
 LayerPtr dense(int units, const std::string& activation = "linear");
 LayerPtr dense(int units, const DenseOptions& options);
 LayerPtr activation(const std::string& name);
+LayerPtr residual(std::vector<LayerPtr> branch, const ResidualOptions& options = {});
 
 /// The hash of Model::weight_hash.
 std::string hash_of(const std::vector<NamedArray>& arrays);

@@ -56,7 +56,9 @@ double Chain::backward_flops() const {
 
 std::size_t Chain::largest_matrix(int samples) const {
   std::size_t most = size_of(in(), samples);
-  for (const Stage& stage : stages_) most = std::max(most, size_of(stage.out, samples));
+  for (const Stage& stage : stages_) {
+    most = std::max({most, size_of(stage.out, samples), stage.layer->largest_matrix(samples)});
+  }
   return most;
 }
 

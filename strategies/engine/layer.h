@@ -43,6 +43,8 @@ class Layer {
   /// Floats of its Room for up to `samples` samples; multiples of 16.
   virtual std::size_t kept_size(int /*samples*/) const { return 0; }
   virtual std::size_t scratch_size(int /*samples*/) const { return 0; }
+  /// Floats of the largest matrix inside of it, beside its input and output.
+  virtual std::size_t largest_matrix(int /*samples*/) const { return 0; }
 
   virtual void forward(const ForwardPass& pass) const = 0;
   virtual void backward(const BackwardPass& pass) const = 0;
