@@ -44,7 +44,8 @@ class EarlyStopping final : public Callback {
     waited_ = static_cast<int>(state.numbers.at("waited"));
     best_weights_ = state.arrays;
     // Stopped by the last epoch before: on_epoch_end won't come again.
-    control.stop = control.stop || (waited_ > 0 && waited_ > options_.patience - (options_.patience > 0 ? 1 : 0));
+    control.stop =
+        control.stop || (waited_ > 0 && waited_ > options_.patience - (options_.patience > 0 ? 1 : 0));
   }
 
  private:
@@ -99,7 +100,8 @@ double value_in(const Logs& logs, const std::string& name, const char* asker) {
   if (found != logs.end()) return found->second;
   std::string known;
   for (const auto& [other, value] : logs) known += " " + other;
-  throw std::invalid_argument("[" + std::string(asker) + "] no '" + name + "' in the logs; there are:" + known);
+  throw std::invalid_argument("[" + std::string(asker) + "] no '" + name +
+                              "' in the logs; there are:" + known);
 }
 
 CallbackPtr early_stopping(const EarlyStoppingOptions& options) {

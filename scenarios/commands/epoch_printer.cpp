@@ -51,8 +51,8 @@ void EpochPrinter::on_epoch_end(strategies::LoopControl&, int epoch, const strat
   const double training_s = trained_s_ > 0 ? trained_s_ : whole_s;
   progress_.clear();
   std::printf("epoch %d/%d - %s - %.0f samples/s - %s\n", epoch + 1, epochs_,
-              harness::format_seconds(whole_s).c_str(), static_cast<double>(rows_ - rows_before_) / training_s,
-              in_words(logs).c_str());
+              harness::format_seconds(whole_s).c_str(),
+              static_cast<double>(rows_ - rows_before_) / training_s, in_words(logs).c_str());
   std::fflush(stdout);
 }
 

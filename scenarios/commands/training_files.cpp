@@ -27,9 +27,9 @@ bool larger_is_better(const std::string& name) {
 }  // namespace
 
 void add_file_options(CLI::App& command, TrainingFiles& files) {
-  CLI::Option* folder = command.add_option(
-      "--checkpoint", files.checkpoints,
-      "Save the training to this folder: at the end of each epoch, at the end, and when SIGINT or SIGTERM stops it");
+  CLI::Option* folder = command.add_option("--checkpoint", files.checkpoints,
+                                           "Save the training to this folder: at the end of each epoch, at "
+                                           "the end, and when SIGINT or SIGTERM stops it");
   command
       .add_option("--save-every", files.save_every, "Save after every so many steps instead of each epoch")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()))
@@ -43,12 +43,14 @@ void add_file_options(CLI::App& command, TrainingFiles& files) {
                   "Also keep the epoch with the best of this value, as in val_loss or val_accuracy")
       ->needs(folder);
   command
-      .add_flag("--resume", files.resume,
-                "Go on from the newest checkpoint, on any number of devices, with the same bits; where there is "
-                "none, begin")
+      .add_flag(
+          "--resume", files.resume,
+          "Go on from the newest checkpoint, on any number of devices, with the same bits; where there is "
+          "none, begin")
       ->needs(folder);
-  command.add_option("--initial-weights", files.initial_weights,
-                     "Begin from the weights in this .npz or .safetensors file, arrays named as --export-weights does");
+  command.add_option(
+      "--initial-weights", files.initial_weights,
+      "Begin from the weights in this .npz or .safetensors file, arrays named as --export-weights does");
   command.add_option("--export-weights", files.exported_weights,
                      "Write the trained weights to this .npz or .safetensors file");
 }
@@ -63,9 +65,10 @@ void check(const TrainingFiles& files) {
   const CheckpointFolder folder(files.checkpoints, files.keep_last);
   const auto newest = folder.newest();
   if (newest && !files.resume) {
-    throw std::invalid_argument("--checkpoint: " + newest->string() +
-                                " is there from another training; go on from it with --resume, or name another "
-                                "folder");
+    throw std::invalid_argument(
+        "--checkpoint: " + newest->string() +
+        " is there from another training; go on from it with --resume, or name another "
+        "folder");
   }
 }
 
@@ -80,11 +83,12 @@ std::shared_ptr<StopOnSignal> add_checkpoints(const TrainingFiles& files, strate
   if (files.checkpoints.empty()) return nullptr;
   auto signals = std::make_shared<StopOnSignal>();
   fit.callbacks.push_back(signals);
-  fit.callbacks.push_back(strategies::save_checkpoints({.folder = files.checkpoints,
-                                                        .every_steps = files.save_every,
-                                                        .keep_last = files.keep_last,
-                                                        .best = files.keep_best,
-                                                        .larger_is_better = larger_is_better(files.keep_best)}));
+  fit.callbacks.push_back(
+      strategies::save_checkpoints({.folder = files.checkpoints,
+                                    .every_steps = files.save_every,
+                                    .keep_last = files.keep_last,
+                                    .best = files.keep_best,
+                                    .larger_is_better = larger_is_better(files.keep_best)}));
   return signals;
 }
 

@@ -19,8 +19,7 @@ constexpr std::string_view kPrefix = "step-", kEnding = ".ckpt", kUnfinished = "
 /// The steps in a name that save() has made.
 std::optional<std::int64_t> steps_in(const std::string& name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kEnding)) return std::nullopt;
-  const std::string digits =
-      name.substr(kPrefix.size(), name.size() - kPrefix.size() - kEnding.size());
+  const std::string digits = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kEnding.size());
   const bool number = !digits.empty() && digits.size() < 19 &&
                       std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   return number ? std::optional(std::stoll(digits)) : std::nullopt;
@@ -37,7 +36,8 @@ CheckpointFolder::CheckpointFolder(fs::path folder, int keep_last)
   std::error_code error;
   fs::create_directories(folder_, error);
   if (!fs::is_directory(folder_)) {
-    throw std::runtime_error("[checkpoint] " + folder_.string() + ": no folder, and none can be made there (" +
+    throw std::runtime_error("[checkpoint] " + folder_.string() +
+                             ": no folder, and none can be made there (" +
                              (error ? error.message() : "it is a file") + "); name another");
   }
   for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -48,7 +48,8 @@ CheckpointFolder::CheckpointFolder(fs::path folder, int keep_last)
 std::vector<fs::path> CheckpointFolder::saved() const {
   std::vector<std::pair<std::int64_t, fs::path>> found;
   for (const auto& entry : fs::directory_iterator(folder_)) {
-    if (const auto steps = steps_in(entry.path().filename().string())) found.emplace_back(*steps, entry.path());
+    if (const auto steps = steps_in(entry.path().filename().string()))
+      found.emplace_back(*steps, entry.path());
   }
   std::sort(found.begin(), found.end());
   std::vector<fs::path> paths;

@@ -8,8 +8,8 @@
 
 namespace mirrorscale::strategies {
 
-/// A folder of the checkpoints of one training: "step-000000042.ckpt" by optimizer steps done, the last few of
-/// them, and "best.ckpt". Leaves alone what it didn't make. One process at a time.
+/// A folder of the checkpoints of one training: "step-000000042.ckpt" by optimizer steps done, the last few
+/// of them, and "best.ckpt". Leaves alone what it didn't make. One process at a time.
 class CheckpointFolder {
  public:
   /// Makes the folder when there is none, and removes what a save that was killed has left. Throws

@@ -22,7 +22,8 @@ constexpr std::string_view kMagic("MSCKPT\r\n", 8);
 constexpr std::uint32_t kVersion = 1;
 // The front: magic, u32 version, u32 CRC of the table, u64 bytes of the table, u32 CRC of all these. A newer
 // version keeps it.
-constexpr std::size_t kVersionAt = 8, kTableCrcAt = 12, kTableBytesAt = 16, kFrontCrcAt = 24, kFrontBytes = 28;
+constexpr std::size_t kVersionAt = 8, kTableCrcAt = 12, kTableBytesAt = 16, kFrontCrcAt = 24,
+                      kFrontBytes = 28;
 
 struct TypeInfo {
   Part::Type type;
@@ -138,8 +139,9 @@ Part Part::of(std::string name, std::vector<std::int64_t> shape, std::span<const
 template <class T>
 std::vector<T> Part::values(const std::string& source) const {
   if (type != type_of<T>()) {
-    throw CheckpointError(source, name, "holds " + std::string(info(type).name) + "; expected " +
-                                            std::string(info(type_of<T>()).name));
+    throw CheckpointError(
+        source, name,
+        "holds " + std::string(info(type).name) + "; expected " + std::string(info(type_of<T>()).name));
   }
   std::vector<T> out(bytes.size() / sizeof(T));
   if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
@@ -202,8 +204,9 @@ PartFile parse_part_file(std::span<const std::byte> bytes, const std::string& so
       if (bytes_of(part.shape, known->bytes) != size)
         throw CheckpointError(source, part.name, "has a shape that is not that of its bytes");
       if (size > rest.size()) {
-        throw CheckpointError(source, part.name, "is cut short: " + std::to_string(rest.size()) + " of " +
-                                                     std::to_string(size) + " bytes are there");
+        throw CheckpointError(source, part.name,
+                              "is cut short: " + std::to_string(rest.size()) + " of " + std::to_string(size) +
+                                  " bytes are there");
       }
       part.bytes.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
       rest = rest.subspan(size);

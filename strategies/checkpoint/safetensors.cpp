@@ -77,12 +77,14 @@ NamedArray read_array(const std::string& name, const json& about, std::span<cons
 std::vector<NamedArray> read_safetensors(const std::filesystem::path& file) {
   const std::vector<std::byte> bytes = read_file(file);
   constexpr const char* kWanted = "a .safetensors file";
-  if (bytes.size() < kLengthBytes) throw DataError(file.string(), "the end of the file in its front", kWanted);
+  if (bytes.size() < kLengthBytes)
+    throw DataError(file.string(), "the end of the file in its front", kWanted);
   const auto length = load<std::uint64_t>(bytes.data());
   if (length > bytes.size() - kLengthBytes) {
-    throw DataError(file.string(), "a header of " + std::to_string(length) + " bytes in a file of " +
-                                       std::to_string(bytes.size()),
-                    kWanted);
+    throw DataError(
+        file.string(),
+        "a header of " + std::to_string(length) + " bytes in a file of " + std::to_string(bytes.size()),
+        kWanted);
   }
   const auto data = std::span(bytes).subspan(kLengthBytes + length);
   std::vector<NamedArray> arrays;

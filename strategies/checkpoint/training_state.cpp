@@ -18,9 +18,9 @@ std::string glance_at(const Dataset& data) {
   std::vector<std::int64_t> chosen;
   for (std::int64_t i = 0; i < rows; ++i) chosen.push_back(i * data.rows() / rows);
   std::vector<float> values(kernels::activation_size(static_cast<int>(rows), data.features()));
-  const kernels::Matrix x = kernels::activation_view(kernels::Layout::kPanels, values.data(),
-                                                     static_cast<int>(rows), data.features(),
-                                                     static_cast<int>(rows));
+  const kernels::Matrix x =
+      kernels::activation_view(kernels::Layout::kPanels, values.data(), static_cast<int>(rows),
+                               data.features(), static_cast<int>(rows));
   data.copy_features(chosen, x);
   NamedArray seen;
   for (int r = 0; r < x.rows; ++r) {
@@ -58,8 +58,9 @@ std::vector<NamedArray> take(const PartFile& file, const std::string& folder,
   for (const NamedArray& expected : wanted) {
     const Part& part = file.at(folder + expected.name, source);
     if (part.shape != shape_of(expected)) {
-      throw CheckpointError(source, part.name, "has shape " + in_words(part.shape) + "; the model's is " +
-                                                   in_words(shape_of(expected)));
+      throw CheckpointError(
+          source, part.name,
+          "has shape " + in_words(part.shape) + "; the model's is " + in_words(shape_of(expected)));
     }
     arrays.push_back({expected.name, expected.shape, part.values<float>(source)});
   }
@@ -119,8 +120,8 @@ std::map<std::string, std::string> describe_run(const Model& model, const Datase
   const bool set_by_callback =
       std::any_of(options.callbacks.begin(), options.callbacks.end(),
                   [](const CallbackPtr& callback) { return callback->sets_learning_rate(); });
-  run["learning_rate"] = set_by_callback ? "set by a callback"
-                                         : number(objective.optimizer->learning_rate(0)) + " at step 0";
+  run["learning_rate"] =
+      set_by_callback ? "set by a callback" : number(objective.optimizer->learning_rate(0)) + " at step 0";
   return run;
 }
 
@@ -142,8 +143,7 @@ PartFile capture(const LoopControl& control) {
   std::vector<double> sums = {at.sums.loss_sum, at.sums.weight_sum};
   sums.insert(sums.end(), at.sums.metric_sums.begin(), at.sums.metric_sums.end());
   sums.resize(2 + model.objective().metrics.size());  // none yet at the beginning of an epoch
-  file.parts.push_back(
-      Part::of<double>("progress/sums", {static_cast<std::int64_t>(sums.size())}, sums));
+  file.parts.push_back(Part::of<double>("progress/sums", {static_cast<std::int64_t>(sums.size())}, sums));
   for (const CallbackPtr& callback : control.options->callbacks) {
     const CallbackState state = callback->state();
     const std::string folder = "callbacks/" + callback->name() + "/";
@@ -163,8 +163,9 @@ void restore(const PartFile& checkpoint, const std::string& source, Model& model
     if (there == checkpoint.about.end())
       throw CheckpointError(source, "table", "does not say the training's " + key);
     if (there->second != here) {
-      throw CheckpointError(source, "table", "is of another training: its " + key + " is \"" + there->second +
-                                                 "\", this one's \"" + here + "\"");
+      throw CheckpointError(source, "table",
+                            "is of another training: its " + key + " is \"" + there->second +
+                                "\", this one's \"" + here + "\"");
     }
   }
   const Part& counts_part = checkpoint.at("progress/steps_epoch_batch_rows", source);

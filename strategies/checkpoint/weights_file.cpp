@@ -30,7 +30,8 @@ std::vector<NamedArray> read_npz(const std::filesystem::path& file) {
     if (!values.is_floating())
       throw DataError(archive.source(name), "whole numbers", "weights of type float32 or float64");
     NamedArray array{name, {values.shape.begin(), values.shape.end()}, std::vector<float>(values.values())};
-    for (std::size_t i = 0; i < array.values.size(); ++i) array.values[i] = static_cast<float>(values.value(i));
+    for (std::size_t i = 0; i < array.values.size(); ++i)
+      array.values[i] = static_cast<float>(values.value(i));
     arrays.push_back(std::move(array));
   }
   return arrays;
@@ -70,8 +71,9 @@ void write_weights(const std::filesystem::path& file, std::span<const NamedArray
   if (!is_npz(file)) return write_safetensors(file, arrays);
   std::vector<NpzMember> members;
   for (const NamedArray& array : arrays) {
-    members.push_back({array.name, npy_bytes(std::vector<std::int64_t>(array.shape.begin(), array.shape.end()),
-                                             std::span<const float>(array.values))});
+    members.push_back(
+        {array.name, npy_bytes(std::vector<std::int64_t>(array.shape.begin(), array.shape.end()),
+                               std::span<const float>(array.values))});
   }
   write_npz(file, members);
 }

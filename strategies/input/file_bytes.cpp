@@ -65,9 +65,8 @@ class Unfinished {
   }
 
   [[noreturn]] void fail(const char* doing) const {
-    throw std::runtime_error(wanted_.string() + ": cannot be written (could not " + doing +
-                             " it: " + std::strerror(errno) +
-                             "); is the folder there, writable and not full?");
+    throw std::runtime_error(wanted_.string() + ": cannot be written (could not " + doing + " it: " +
+                             std::strerror(errno) + "); is the folder there, writable and not full?");
   }
 
   const fs::path wanted_;

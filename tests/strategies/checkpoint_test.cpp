@@ -4,7 +4,6 @@
 #include "strategies/checkpoint/weights_file.h"
 #include "strategies/input/data_error.h"
 #include "strategies/input/file_bytes.h"
-
 #include "tests/strategies/input/temp_folder.h"
 #include "tests/strategies/support/bits.h"
 #include "tests/strategies/support/expect_throw.h"
@@ -34,7 +33,10 @@ NetCase net_named(const std::string& name) {
 constexpr int kRows = 53, kBatch = 8, kEpochs = 3;
 
 FitOptions fit_options(const DatasetPtr& validation, std::vector<CallbackPtr> callbacks) {
-  return {.epochs = kEpochs, .global_batch = kBatch, .seed = 5, .validation = validation,
+  return {.epochs = kEpochs,
+          .global_batch = kBatch,
+          .seed = 5,
+          .validation = validation,
           .callbacks = std::move(callbacks)};
 }
 
@@ -54,7 +56,7 @@ struct Outcome {
 };
 
 Outcome run(const NetCase& net, const Strategy& strategy, std::vector<CallbackPtr> callbacks,
-        const std::optional<std::filesystem::path>& from = {}) {
+            const std::optional<std::filesystem::path>& from = {}) {
   const auto model = build(strategy, net.recipe);
   const DatasetPtr data = data_of(net, kRows);
   FitOptions options = fit_options(data, std::move(callbacks));
@@ -94,8 +96,7 @@ TEST_P(Resumed, TrainingHasTheBitsOfOneThatWasNeverInterrupted) {
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Replicas, Resumed,
-                         ::testing::Values(Pair{1, 2}, Pair{2, 1}, Pair{4, 3}, Pair{3, 8}),
+INSTANTIATE_TEST_SUITE_P(Replicas, Resumed, ::testing::Values(Pair{1, 2}, Pair{2, 1}, Pair{4, 3}, Pair{3, 8}),
                          [](const auto& pair) {
                            return "From" + std::to_string(pair.param.saved_on) + "To" +
                                   std::to_string(pair.param.resumed_on);
@@ -130,16 +131,15 @@ TEST(SaveCheckpoints, KeepsTheLastAndTheBest) {
   const DatasetPtr data = data_of(net, kRows);
   std::vector<double> losses;
   std::vector<std::vector<NamedArray>> weights;
-  FitOptions options =
-      fit_options(data, {on_epoch_end([&](int, const Logs& logs) {
-                           losses.push_back(logs.at("val_mae"));
-                           weights.push_back(model->weights());
-                         }),
-                         save_checkpoints({.folder = folder.path(),
-                                           .every_steps = 4,
-                                           .keep_last = 2,
-                                           .best = "val_mae",
-                                           .larger_is_better = true})});
+  FitOptions options = fit_options(data, {on_epoch_end([&](int, const Logs& logs) {
+                                            losses.push_back(logs.at("val_mae"));
+                                            weights.push_back(model->weights());
+                                          }),
+                                          save_checkpoints({.folder = folder.path(),
+                                                            .every_steps = 4,
+                                                            .keep_last = 2,
+                                                            .best = "val_mae",
+                                                            .larger_is_better = true})});
   model->fit(data, options);
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
@@ -251,8 +251,8 @@ TEST_F(Files, ACallbackThatIsMissingIsNamed) {
 TEST(SaveCheckpoints, ModelAveragingIsRefusedBeforeTheFirstStep) {
   const NetCase net = net_named("tanh_mse_momentum");
   const TempFolder folder;
-  expect_throw<std::invalid_argument>(
-      [&] { run(net, ModelAveraging(device_names(2)), {saver(folder, 3)}); }, {"model averaging"});
+  expect_throw<std::invalid_argument>([&] { run(net, ModelAveraging(device_names(2)), {saver(folder, 3)}); },
+                                      {"model averaging"});
 }
 
 TEST(WeightsFile, GivesBackTheBits) {

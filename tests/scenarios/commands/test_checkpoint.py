@@ -31,7 +31,9 @@ def start(*arguments: object) -> subprocess.Popen:
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_the_training_and_it_goes_on_elsewhere(tmp_path, sign):
-    endless = start(*SMALL, "--epochs", 100000, "--checkpoint", tmp_path, "--save-every", 7, "--devices", 2)
+    endless = start(
+        *SMALL, "--epochs", 100000, "--checkpoint", tmp_path, "--save-every", 7, "--devices", 2
+    )
     while not list(tmp_path.glob("step-*.ckpt")):
         assert endless.poll() is None, endless.communicate()
         time.sleep(0.01)
@@ -108,13 +110,17 @@ def test_options_that_do_not_go_together(tmp_path):
 def test_weights_go_out_and_come_in(tmp_path, ending):
     numpy = pytest.importorskip("numpy")
     file = tmp_path / f"weights.{ending}"
-    trained = good(*SMALL, "--export-weights", file, "--checkpoint", tmp_path / "c", "--keep-best", "val_loss")
+    trained = good(
+        *SMALL, "--export-weights", file, "--checkpoint", tmp_path / "c", "--keep-best", "val_loss"
+    )
     assert (tmp_path / "c" / "best.ckpt").exists()
     if ending == "npz":
         with numpy.load(file) as arrays:
             assert all(arrays[name].dtype == numpy.float32 for name in arrays.files)
             numpy.savez(file, **{name: arrays[name].astype(numpy.float64) for name in arrays.files})
-    again = good(*SMALL, "--initial-weights", file, "--export-weights", tmp_path / f"second.{ending}")
+    again = good(
+        *SMALL, "--initial-weights", file, "--export-weights", tmp_path / f"second.{ending}"
+    )
     assert f"weights of {file}" in again
     assert weight_hash(again) != weight_hash(trained)
     error = refusal(COULD_NOT_RUN, *SMALL, "--workload", "mlp", "--initial-weights", file)

@@ -15,9 +15,9 @@ class TempFolder {
  public:
   TempFolder() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::temp_directory_path() / (std::string("mirrorscale-") + test->test_suite_name() +
-                                                      "-" + test->name() + "-" + std::to_string(getpid()) + "-" +
-                                                      std::to_string(made_++));
+    path_ = std::filesystem::temp_directory_path() /
+            (std::string("mirrorscale-") + test->test_suite_name() + "-" + test->name() + "-" +
+             std::to_string(getpid()) + "-" + std::to_string(made_++));
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }
