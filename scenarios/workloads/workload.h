@@ -13,7 +13,8 @@ namespace mirrorscale::scenarios {
 
 /// What the rows of a data set look like to a model.
 struct RowShape {
-  int features = 0, classes = 0, target_columns = 0;
+  strategies::Shape in;
+  int classes = 0, target_columns = 0;
   /// Numbers a model has to predict for a row: a score a class, or the targets.
   int outputs() const { return classes > 0 ? classes : target_columns; }
 };
