@@ -1,5 +1,6 @@
 #pragma once
 #include "kernels/activation.h"
+#include "kernels/convolution.h"
 #include "kernels/matrix.h"
 #include "kernels/update.h"
 
@@ -18,6 +19,28 @@ struct ProductTable {
 struct GradientTable {
   void (*linear_backward_weights)(ConstMatrix x, ConstMatrix dy, int shard_rows, Matrix dw);
   void (*sum_rows)(ConstMatrix x, int shard_rows, float* sums);
+};
+
+struct ConvolutionTable {
+  void (*convolve)(const Convolution& g, ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y,
+                   float* scratch);
+  void (*convolve_backward_input)(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
+                                  ConstMatrix saved, Matrix dx, float* scratch);
+};
+
+struct ConvolutionGradientTable {
+  void (*convolve_backward_weights)(const Convolution& g, ConstMatrix x, ConstMatrix dy, int shard_samples,
+                                    Matrix dw, float* scratch);
+};
+
+struct ImageTable {
+  void (*max_pool)(const Window& w, ConstMatrix x, Matrix y);
+  void (*max_pool_backward)(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f, ConstMatrix saved,
+                            Matrix dx);
+  void (*average_pool)(const Window& w, ConstMatrix x, Matrix y);
+  void (*average_pool_backward)(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved, Matrix dx);
+  void (*pack_pixels)(int pixels, ConstMatrix x, Matrix packed);
+  void (*unpack_pixels)(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x);
 };
 
 struct RowsTable {
@@ -60,6 +83,9 @@ struct Tables {
   int lanes = 1;
   const ProductTable* product = nullptr;
   const GradientTable* gradient = nullptr;
+  const ConvolutionTable* convolution = nullptr;
+  const ConvolutionGradientTable* convolution_gradient = nullptr;
+  const ImageTable* images = nullptr;
   const RowsTable* rows = nullptr;
   const LossTable* losses = nullptr;
   const ArenaTable* arenas = nullptr;
