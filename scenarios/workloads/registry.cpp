@@ -5,8 +5,14 @@
 namespace mirrorscale::scenarios {
 
 const std::vector<Workload>& workloads() {
-  static const std::vector<Workload> all{binary_workload(), mlp_workload(), mlp_small_workload(),
-                                         regression_workload(), softmax_regression_workload()};
+  static const std::vector<Workload> all{binary_workload(),
+                                         mlp_workload(),
+                                         mlp_small_workload(),
+                                         regression_workload(),
+                                         softmax_regression_workload(),
+                                         transformer_workload(),
+                                         transformer_small_workload(),
+                                         transformer_large_workload()};
   return all;
 }
 
