@@ -1,8 +1,10 @@
 #pragma once
 #include "strategies/callbacks.h"
 #include "strategies/engine/dense.h"
+#include "strategies/engine/initializer.h"
 #include "strategies/engine/residual.h"
 #include "strategies/engine/scope_tag.h"
+#include "strategies/engine/self_attention.h"
 #include "strategies/session.h"
 
 #include <cstdint>
@@ -106,6 +108,13 @@ class Model {
 LayerPtr dense(int units, const std::string& activation = "linear");
 LayerPtr dense(int units, const DenseOptions& options);
 LayerPtr activation(const std::string& name);
+LayerPtr dropout(double rate);
+LayerPtr embedding(int tokens, int width);
+LayerPtr embedding(int tokens, int width, const Initializer& initializer);
+LayerPtr layer_norm(double epsilon = 1e-5);
+LayerPtr position_embedding();
+LayerPtr position_embedding(const Initializer& initializer);
+LayerPtr self_attention(const SelfAttentionOptions& options);
 LayerPtr residual(std::vector<LayerPtr> branch, const ResidualOptions& options = {});
 
 /// The hash of Model::weight_hash.

@@ -74,6 +74,34 @@ class CpuBackend final : public HostBackend {
     t_.rows->softmax_backward(p, dy, dz);
   }
 
+  void layer_norm(ConstMatrix x, const float* gamma, const float* beta, float epsilon, Matrix moments,
+                  Matrix y) override {
+    t_.layer_norm->forward(x, gamma, beta, epsilon, moments, y);
+  }
+  void layer_norm_backward(ConstMatrix x, ConstMatrix moments, const float* gamma, ConstMatrix dy,
+                           Matrix scaled, Matrix dx) override {
+    t_.layer_norm->backward(x, moments, gamma, dy, scaled, dx);
+  }
+  void embed(ConstMatrix ids, ConstMatrix table, Matrix y) override { t_.embedding->embed(ids, table, y); }
+  void embed_backward(ConstMatrix ids, ConstMatrix dy, int shard_samples, Matrix dtable,
+                      float* scratch) override {
+    t_.embedding->embed_backward(ids, dy, shard_samples, dtable, scratch);
+  }
+  void add_positions(ConstMatrix x, ConstMatrix table, Matrix y) override {
+    t_.embedding->add_positions(x, table, y);
+  }
+  void sum_positions(ConstMatrix dy, int shard_samples, Matrix dtable) override {
+    t_.embedding->sum_positions(dy, shard_samples, dtable);
+  }
+  void dropout(const Dropout& which, ConstMatrix x, Matrix y) override { t_.rows->dropout(which, x, y); }
+  void attention(const Attention& a, ConstMatrix qkv, Matrix norms, Matrix y, float* scratch) override {
+    t_.attention->forward(a, qkv, norms, y, scratch);
+  }
+  void attention_backward(const Attention& a, ConstMatrix qkv, ConstMatrix norms, ConstMatrix y,
+                          ConstMatrix dy, Matrix dqkv, float* scratch) override {
+    t_.attention->backward(a, qkv, norms, y, dy, dqkv, scratch);
+  }
+
   void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,
                              Column loss) override {
     t_.losses->softmax_cross_entropy(logits, labels, weights, gradient, loss);

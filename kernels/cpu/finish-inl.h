@@ -15,8 +15,8 @@ namespace mirrorscale::kernels::cpu::HWY_NAMESPACE {
 alignas(64) constexpr float kNoBias[kPanel] = {-0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F,
                                                -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F};
 
-/// f(sum + bias), or sum * f'(saved).
-enum class Pass { kForward, kBackward };
+/// f(sum + bias), or sum * f'(saved), or nothing where chains go on from what is there.
+enum class Pass { kForward, kBackward, kContinue };
 
 template <Pass kPass, Activation kFunction>
 HWY_INLINE F32 finish(F32 sum, const float* bias, const float* saved) {

@@ -56,7 +56,15 @@ HWY_NOINLINE void product_tile(const Product& p, int m, int n) {
     }
   }
   Tile<kR, kP> c;
-  clear<kR, kP>(c);
+  if constexpr (kPass == Pass::kContinue) {
+    MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
+      MIRRORSCALE_UNROLL for (int v = 0; v < kP * kVectors; ++v) {
+        c[r][v] = load(vector_at(p.out.data + at, p.out.panel_stride, v) + r * kPanel);
+      }
+    }
+  } else {
+    clear<kR, kP>(c);
+  }
   int k = p.a.columns;
   for (; k >= kPanel; k -= kPanel, a += p.a.panel_stride, b += kBlock) {
     MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) __builtin_prefetch(a + p.a.panel_stride + r * kPanel);
@@ -141,7 +149,12 @@ void linear_backward_input(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMa
   exact::with_activation(f, [&](auto kind) { product<Pass::kBackward, kind()>(p); });
 }
 
-const ProductTable kTable = {&linear, &linear_backward_input};
+void linear_continue(ConstMatrix x, ConstMatrix w, Matrix y) {
+  const Product p{.a = x, .b = w, .out = y, .saved = {}};
+  product<Pass::kContinue, Activation::kLinear>(p);
+}
+
+const ProductTable kTable = {&linear, &linear_backward_input, &linear_continue};
 
 }  // namespace
 

@@ -18,6 +18,9 @@ std::vector<Tables> collect() {
     tables.convolution_gradient = chosen_convolution_gradient_table();
     tables.images = chosen_image_table();
     tables.rows = chosen_rows_table();
+    tables.layer_norm = chosen_layer_norm_table();
+    tables.embedding = chosen_embedding_table();
+    tables.attention = chosen_attention_table();
     tables.losses = chosen_loss_table();
     tables.arenas = chosen_arena_table();
     found.push_back(tables);

@@ -15,7 +15,10 @@ const std::vector<Workload>& workloads() {
                                          mlp_workload(),
                                          mlp_small_workload(),
                                          regression_workload(),
-                                         softmax_regression_workload()};
+                                         softmax_regression_workload(),
+                                         transformer_workload(),
+                                         transformer_small_workload(),
+                                         transformer_large_workload()};
   return all;
 }
 

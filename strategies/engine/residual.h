@@ -23,6 +23,7 @@ class Residual final : public Layer {
   std::string kind() const override { return "residual"; }
   Shape build(const Shape& in, const BuildPlan& plan) override;
   OutputFunction output_function() const override { return function_; }
+  bool random() const override { return branch_->random() || (shortcut_ && shortcut_->random()); }
   double forward_flops() const override;
   double backward_flops(bool with_dx) const override;
   std::size_t kept_size(int samples) const override;

@@ -26,13 +26,15 @@ class Dataset {
   virtual RowImage image() const { return {1, 1, features()}; }
   virtual int classes() const = 0;         // 0: no labels
   virtual int target_columns() const = 0;  // 0: no targets
+  /// Labels of a row: one for each position that a model predicts at.
+  virtual int labels_per_row() const { return 1; }
   virtual bool weighted() const { return false; }
   /// True when the rows were made here and stand for no real data.
   virtual bool synthetic() const = 0;
 
   /// x(i, f) = feature f of row `rows[i]`. x: [rows.size(), features()]
   virtual void copy_features(std::span<const std::int64_t> rows, kernels::Matrix x) const = 0;
-  /// labels[i] = label of row `rows[i]`. Only where classes() > 0.
+  /// labels[i * labels_per_row() + j] = label j of row `rows[i]`. Only where classes() > 0.
   virtual void copy_labels(std::span<const std::int64_t> rows, int* labels) const = 0;
   /// t(i, c) = target c of row `rows[i]`. Only where target_columns() > 0. t: [rows.size(), target_columns()]
   virtual void copy_targets(std::span<const std::int64_t> rows, kernels::Matrix t) const = 0;

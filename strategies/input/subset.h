@@ -18,6 +18,7 @@ class Subset final : public Dataset {
   RowImage image() const override { return base_->image(); }
   int classes() const override { return base_->classes(); }
   int target_columns() const override { return base_->target_columns(); }
+  int labels_per_row() const override { return base_->labels_per_row(); }
   bool weighted() const override { return base_->weighted(); }
   bool synthetic() const override { return base_->synthetic(); }
 
