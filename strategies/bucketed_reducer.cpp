@@ -26,7 +26,6 @@ class BucketedReducer final : public Reducer {
       if (seats_.empty()) {
         seats_.resize(static_cast<std::size_t>(replicas));
         size_ = mine.network().parameters().size();
-        targets_ = slice_targets(mine.network());
         plan_buckets(mine);
       }
     }
@@ -59,13 +58,16 @@ class BucketedReducer final : public Reducer {
     mine.backend().download(mine.gradient(0) + size_, kernels::kPanel, result.statistics.data());
     const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                               static_cast<int>(step.replicas.size()));
-    update_all(targets_, step.optimizer, step.optimizer.begin(step.step), scale, mine.gradient(0),
-               seat.slots.arenas(), mine);
+    update_all(step.optimizer, step.optimizer.begin(step.step), scale, mine.gradient(0), seat.slots.arenas(),
+               mine);
     return result;
   }
 
   void read_slots(int rank, Replica& mine, std::span<std::vector<float>> arenas) const override {
     if (rank == 0) seats_[0].slots.read(mine, arenas);
+  }
+  void write_slots(int rank, Replica& mine, std::span<const std::vector<float>> arenas) override {
+    seats_[static_cast<std::size_t>(rank)].slots.write(mine, arenas);
   }
 
   std::size_t planned_bytes(const Network& network, int slots, int /*replicas*/) const override {
@@ -83,7 +85,7 @@ class BucketedReducer final : public Reducer {
     const auto& stages = replica.network().stages();
     std::size_t end = size_ + kernels::kBlock;
     for (std::size_t s = stages.size(); s-- > 0;) {
-      const std::size_t start = s == 0 ? 0 : stages[s].parameters_offset;
+      const std::size_t start = s == 0 ? 0 : stages[s].parameters_begin;
       if (end - start < bucket_floats_ && start != 0) continue;
       if (end == start) continue;
       starts_.push_back(start);
@@ -95,7 +97,6 @@ class BucketedReducer final : public Reducer {
   std::mutex mutex_;  // of the first prepare
   std::vector<Seat> seats_;
   std::vector<std::size_t> starts_;  // of the buckets, from the last to the first
-  std::vector<SliceTarget> targets_;
   std::size_t size_ = 0;
 };
 

@@ -21,8 +21,6 @@ class FusedReducer final : public Reducer {
       if (parts_.empty()) {
         parts_.resize(static_cast<std::size_t>(replicas));
         size_ = network.parameters().size();
-        targets_ = slice_targets(network);
-        slots_ = static_cast<int>(optimizer.slots().size());
       }
     }
     Part& part = parts_[static_cast<std::size_t>(rank)];
@@ -31,7 +29,8 @@ class FusedReducer final : public Reducer {
     const auto n = static_cast<std::size_t>(replicas);
     part.first = blocks * r / n * kernels::kBlock;
     part.last = blocks * (r + 1) / n * kernels::kBlock;
-    for (int s = 0; s < slots_; ++s) part.slots[s] = kernels::make_buffer(part.last - part.first);
+    for (std::size_t s = 0; s < optimizer.slots().size(); ++s)
+      part.slots.push_back(kernels::make_buffer(part.last - part.first));
   }
 
   void reserve(int rank, std::size_t roots) override {
@@ -56,18 +55,18 @@ class FusedReducer final : public Reducer {
     const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                               static_cast<int>(step.replicas.size()));
     const StepValues values = step.optimizer.begin(step.step);
-    for_each_chunk(targets_, part.first, part.last, TreeSum::kChunk,
-                   [&](const SliceTarget& target, std::size_t at, std::size_t count) {
-                     UpdateRange range{count, part.sum.sum(backend, at, count),   mine.weights() + at,
-                                       {},    terms_of(target.slice.spec, scale), target.slice.spec.decayed};
-                     for (int s = 0; s < slots_; ++s)
+    for_each_chunk(mine.network().parameters(), part.first, part.last, TreeSum::kChunk,
+                   [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
+                     UpdateRange range{count, part.sum.sum(backend, at, count), mine.weights() + at,
+                                       {},    terms_of(slice.spec, scale),      slice.spec.decayed};
+                     for (std::size_t s = 0; s < part.slots.size(); ++s)
                        range.slots[s] = part.slots[s].get() + (at - part.first);
                      step.optimizer.update(backend, values, range);
                      for (const auto& other : step.replicas) {
                        if (other.get() != &mine) {
                          std::memcpy(other->weights() + at, mine.weights() + at, count * sizeof(float));
                        }
-                       transpose_chunk(backend, target, at, count, mine.weights(), *other);
+                       transpose_chunk(backend, slice, at, count, mine.weights(), *other);
                      }
                    });
     return result;
@@ -78,6 +77,14 @@ class FusedReducer final : public Reducer {
     for (std::size_t s = 0; s < arenas.size(); ++s) {
       std::copy_n(part.slots[s].get(), part.last - part.first,
                   arenas[s].begin() + static_cast<std::ptrdiff_t>(part.first));
+    }
+  }
+
+  void write_slots(int rank, Replica&, std::span<const std::vector<float>> arenas) override {
+    Part& part = parts_[static_cast<std::size_t>(rank)];
+    for (std::size_t s = 0; s < arenas.size(); ++s) {
+      std::copy_n(arenas[s].begin() + static_cast<std::ptrdiff_t>(part.first), part.last - part.first,
+                  part.slots[s].get());
     }
   }
 
@@ -97,16 +104,14 @@ class FusedReducer final : public Reducer {
   /// The slice [first, last) of the arena that one replica sums and updates.
   struct Part {
     std::size_t first = 0, last = 0;
-    kernels::Buffer slots[2];
+    std::vector<kernels::Buffer> slots;
     std::vector<const float*> roots;
     TreeSum sum;
   };
 
   std::mutex mutex_;  // of the first prepare
   std::vector<Part> parts_;
-  std::vector<SliceTarget> targets_;
   std::size_t size_ = 0;
-  int slots_ = 0;
 };
 
 }  // namespace

@@ -1,7 +1,10 @@
 #pragma once
 #include "strategies/callbacks.h"
 #include "strategies/engine/dense.h"
+#include "strategies/engine/initializer.h"
+#include "strategies/engine/residual.h"
 #include "strategies/engine/scope_tag.h"
+#include "strategies/engine/self_attention.h"
 #include "strategies/session.h"
 
 #include <cstdint>
@@ -28,6 +31,9 @@ struct FitOptions {
   int validation_batch = 0;     // 0: global_batch
   int steps_per_execution = 1;  // batches between two batch callbacks
   std::vector<CallbackPtr> callbacks = {};
+  /// Go on from here instead of the beginning of initial_epoch: set by restore
+  /// (checkpoint/training_state.h). `epochs` are then those of the whole training.
+  std::optional<LoopState> resume = {};
 };
 
 struct EvaluateOptions {
@@ -56,7 +62,7 @@ struct History {
 class Model {
  public:
   /// Throws std::invalid_argument for shapes that don't fit.
-  Model(int features, std::vector<LayerPtr> layers, const ModelOptions& options = {});
+  Model(const Shape& in, const std::vector<LayerPtr>& layers, const ModelOptions& options = {});
   Model(Model&&) = default;
 
   /// Throws std::invalid_argument when the model, the optimizer or a metric was made in another scope than
@@ -74,6 +80,7 @@ class Model {
   const std::string& name() const { return options_.name; }
   const Strategy& strategy() const { return session_->strategy(); }
   const Network& network() const { return *network_; }
+  const Objective& objective() const { return objective_; }
   Session& session() { return *session_; }
   Optimizer& optimizer();
   std::int64_t steps() const { return session_->steps(); }
@@ -86,7 +93,8 @@ class Model {
 
  private:
   Logs logs_of(const Pooled& pooled, const std::string& prefix, double penalty) const;
-  Pooled train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options, int epoch);
+  /// Trains the batches from control.position on, and moves it.
+  void train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options);
   Logs evaluate(LoopControl& control, const DatasetPtr& dataset, const EvaluateOptions& options);
   void check_scope() const;
 
@@ -100,6 +108,14 @@ class Model {
 LayerPtr dense(int units, const std::string& activation = "linear");
 LayerPtr dense(int units, const DenseOptions& options);
 LayerPtr activation(const std::string& name);
+LayerPtr dropout(double rate);
+LayerPtr embedding(int tokens, int width);
+LayerPtr embedding(int tokens, int width, const Initializer& initializer);
+LayerPtr layer_norm(double epsilon = 1e-5);
+LayerPtr position_embedding();
+LayerPtr position_embedding(const Initializer& initializer);
+LayerPtr self_attention(const SelfAttentionOptions& options);
+LayerPtr residual(std::vector<LayerPtr> branch, const ResidualOptions& options = {});
 
 /// The hash of Model::weight_hash.
 std::string hash_of(const std::vector<NamedArray>& arrays);

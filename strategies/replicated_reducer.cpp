@@ -21,7 +21,6 @@ class ReplicatedReducer final : public Reducer {
       if (seats_.empty()) {
         seats_.resize(static_cast<std::size_t>(replicas));
         size_ = mine.network().parameters().size();
-        targets_ = slice_targets(mine.network());
       }
     }
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
@@ -40,8 +39,8 @@ class ReplicatedReducer final : public Reducer {
     if (any) {
       const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                                 static_cast<int>(step.replicas.size()));
-      update_all(targets_, step.optimizer, step.optimizer.begin(step.step), scale, seat.sum.get(),
-                 seat.slots.arenas(), mine);
+      update_all(step.optimizer, step.optimizer.begin(step.step), scale, seat.sum.get(), seat.slots.arenas(),
+                 mine);
     }
     // Each replica's own rows have been weighed; what is shown is about all of them.
     if (scope_ == Scope::kOwnRows) step.host.all_reduce(result.statistics, ReduceOp::kSum);
@@ -50,6 +49,9 @@ class ReplicatedReducer final : public Reducer {
 
   void read_slots(int rank, Replica& mine, std::span<std::vector<float>> arenas) const override {
     if (rank == 0) seats_[0].slots.read(mine, arenas);
+  }
+  void write_slots(int rank, Replica& mine, std::span<const std::vector<float>> arenas) override {
+    seats_[static_cast<std::size_t>(rank)].slots.write(mine, arenas);
   }
 
   std::size_t planned_bytes(const Network& network, int slots, int /*replicas*/) const override {
@@ -96,7 +98,6 @@ class ReplicatedReducer final : public Reducer {
   const Scope scope_;
   std::mutex mutex_;  // of the first prepare
   std::vector<Seat> seats_;
-  std::vector<SliceTarget> targets_;
   std::size_t size_ = 0;
 };
 

@@ -9,25 +9,15 @@
 
 namespace mirrorscale::strategies {
 
-/// Where a parameter slice of the arena has a transposed copy.
-struct SliceTarget {
-  ParameterLayout::Slice slice;
-  bool has_transposed = false;
-  std::size_t transposed_offset = 0;
-};
-
-/// The slices of a network in arena order, with their transposed copies.
-std::vector<SliceTarget> slice_targets(const Network& network);
-
 /// Visits the parts of the slices that lie in [first, last), in chunks of at most `chunk` floats that end at
-/// block boundaries: visit(target, at, count).
+/// block boundaries: visit(slice, at, count).
 template <class Visit>
-void for_each_chunk(const std::vector<SliceTarget>& targets, std::size_t first, std::size_t last,
-                    std::size_t chunk, Visit visit) {
-  for (const SliceTarget& target : targets) {
-    const std::size_t end = std::min(last, target.slice.offset + target.slice.size);
-    for (std::size_t at = std::max(first, target.slice.offset); at < end; at += chunk) {
-      visit(target, at, std::min(chunk, end - at));
+void for_each_chunk(const ParameterLayout& parameters, std::size_t first, std::size_t last, std::size_t chunk,
+                    Visit visit) {
+  for (const ParameterLayout::Slice& slice : parameters.slices()) {
+    const std::size_t end = std::min(last, slice.offset + slice.size);
+    for (std::size_t at = std::max(first, slice.offset); at < end; at += chunk) {
+      visit(slice, at, std::min(chunk, end - at));
     }
   }
 }
@@ -40,6 +30,7 @@ class SlotArenas {
   std::span<float* const> arenas() const { return arenas_; }
   /// Copies them into host memory.
   void read(Replica& replica, std::span<std::vector<float>> to) const;
+  void write(Replica& replica, std::span<const std::vector<float>> from);
 
  private:
   std::vector<kernels::Buffer> buffers_;
@@ -48,15 +39,15 @@ class SlotArenas {
 
 /// Updates all weights of `replica` from the summed gradient arena and makes their transposed copies: chunk
 /// by chunk while they are in cache, or run by run of slices that are updated alike. `slots` are arenas.
-void update_all(const std::vector<SliceTarget>& targets, const Optimizer& optimizer, const StepValues& values,
-                float scale, const float* gradient, std::span<float* const> slots, Replica& replica);
+void update_all(const Optimizer& optimizer, const StepValues& values, float scale, const float* gradient,
+                std::span<float* const> slots, Replica& replica);
 
 /// Gradient terms of a slice: the penalty's gradient comes once, after the sum over rows was scaled.
 kernels::GradientTerms terms_of(const ParameterSpec& spec, float scale);
 
 /// Transposes the blocks of weights that lie at arena positions at .. at + count - 1, from `weights` into the
 /// transposed copy of `replica`. Nothing where the slice has none.
-void transpose_chunk(kernels::Backend& backend, const SliceTarget& target, std::size_t at, std::size_t count,
-                     const float* weights, Replica& replica);
+void transpose_chunk(kernels::Backend& backend, const ParameterLayout::Slice& slice, std::size_t at,
+                     std::size_t count, const float* weights, Replica& replica);
 
 }  // namespace mirrorscale::strategies

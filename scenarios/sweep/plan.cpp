@@ -1,6 +1,7 @@
 #include "scenarios/sweep/plan.h"
 
 #include "kernels/backend.h"
+#include "scenarios/model_file/model_file.h"
 #include "scenarios/workloads/workload.h"
 #include "strategies/engine/optimizer.h"
 #include "strategies/reducer.h"
@@ -97,6 +98,9 @@ harness::Plan to_record(const SweepPlan& plan) {
                      {"most_slices", static_cast<std::int64_t>(plan.stopping.most_slices)},
                      {"slice_s", plan.slice_s}};
   if (plan.most_disturbed < 1) record.settings.emplace_back("most_disturbed", plan.most_disturbed);
+  for (const std::string& name : plan.workloads) {
+    if (names_a_model_file(name)) record.settings.emplace_back("sha256 of " + name, model_file_hash(name));
+  }
   if (on.backend == "cuda") {
     record.settings.emplace_back("numerics", on.numerics);
     record.settings.emplace_back("precision", on.precision);

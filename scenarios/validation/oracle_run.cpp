@@ -96,8 +96,12 @@ std::vector<oracle::Dense> layers_of(const strategies::Network& network) {
       throw std::invalid_argument("the oracle has no layer like '" + stage.name + "' (" +
                                   stage.layer->kind() + ")");
     }
-    oracle::Dense layer{
-        static_cast<std::size_t>(stage.in), static_cast<std::size_t>(stage.out), activation, false, 0, 0};
+    oracle::Dense layer{static_cast<std::size_t>(stage.in.columns()),
+                        static_cast<std::size_t>(stage.out.columns()),
+                        activation,
+                        false,
+                        0,
+                        0};
     for (const auto& slice : network.parameters().slices()) {
       if (slice.spec.name == stage.name + "/bias") layer.bias = true;
       if (slice.spec.name == stage.name + "/kernel") {

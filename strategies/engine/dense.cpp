@@ -13,39 +13,43 @@ Dense::Dense(int units, const DenseOptions& options)
     throw std::invalid_argument("[dense] units is " + std::to_string(units) + "; needs at least 1");
 }
 
-int Dense::build(int in, const std::string& name, ParameterLayout& parameters) {
+Shape Dense::build(const Shape& shape, const BuildPlan& plan) {
+  const int in = shape.columns();
   if (in_ != 0 && in_ != in) {
-    throw std::invalid_argument("[dense] '" + name + "' was built for " + std::to_string(in_) +
+    throw std::invalid_argument("[dense] '" + plan.name + "' was built for " + std::to_string(in_) +
                                 " features and is used again with " + std::to_string(in) +
                                 "; make a new layer for each model");
   }
   const bool built = in_ != 0;
   in_ = in;
-  kernel_ = parameters.add({.name = name + "/kernel",
-                            .rows = in,
-                            .columns = units_,
-                            .initializer = options_.kernel_initializer,
-                            .penalty = options_.kernel_penalty});
+  rows_ = shape.rows();
+  kernel_ = plan.parameters.add({.name = plan.name + "/kernel",
+                                 .rows = in,
+                                 .columns = units_,
+                                 .initializer = options_.kernel_initializer,
+                                 .penalty = options_.kernel_penalty,
+                                 .transposed = plan.wants_dx});
   // The layer remembers where its parameters lie: a second place would take them from the first.
-  if (built && parameters[kernel_].offset != kernel_offset_) {
+  if (built && plan.parameters[kernel_].offset != kernel_offset_) {
     throw std::invalid_argument(
-        "[dense] '" + name + "' has a place in a model already; make a new layer for each place and model");
+        "[dense] '" + plan.name +
+        "' has a place in a model already; make a new layer for each place and model");
   }
-  kernel_offset_ = parameters[kernel_].offset;
+  kernel_offset_ = plan.parameters[kernel_].offset;
   if (options_.use_bias) {
-    bias_ = parameters.add({.name = name + "/bias",
-                            .rows = 0,
-                            .columns = units_,
-                            .initializer = options_.bias_initializer,
-                            .penalty = options_.bias_penalty});
-    bias_offset_ = parameters[bias_].offset;
+    bias_ = plan.parameters.add({.name = plan.name + "/bias",
+                                 .rows = 0,
+                                 .columns = units_,
+                                 .initializer = options_.bias_initializer,
+                                 .penalty = options_.bias_penalty});
+    bias_offset_ = plan.parameters[bias_].offset;
   }
-  return units_;
+  return shape.packed ? Shape(units_) : Shape(shape.height, shape.width, units_);
 }
 
 void Dense::forward(const ForwardPass& pass) const {
   const kernels::ConstMatrix kernel =
-      kernels::weight_view(pass.backend.info().layout, pass.weights + kernel_offset_, in_, units_);
+      pass.parameters.matrix(kernel_, pass.weights, pass.backend.info().layout);
   const float* bias = options_.use_bias ? pass.weights + bias_offset_ : nullptr;
   if (saves_input()) {
     pass.backend.linear(pass.x, kernel, bias, Activation::kLinear, pass.saved);
@@ -56,24 +60,19 @@ void Dense::forward(const ForwardPass& pass) const {
   }
 }
 
-void Dense::backward(const BackwardPass& pass, const ParameterLayout& parameters,
-                     std::size_t transposed_offset) const {
+void Dense::backward(const BackwardPass& pass) const {
+  const kernels::Layout layout = pass.backend.info().layout;
   if (pass.dx) {
-    const kernels::ConstMatrix wt =
-        kernels::weight_view(pass.backend.info().layout, pass.transposed + transposed_offset, units_, in_);
+    const kernels::ConstMatrix wt = pass.parameters.transposed(kernel_, pass.transposed, layout);
     pass.backend.linear_backward_input(pass.dz, wt, pass.input_function, pass.input_saved, pass.dx);
   }
   for (const GradientRoot& root : pass.roots) {
-    const auto dz = pass.dz.slice_rows(root.first_row, root.rows);
-    const Matrix dw = parameters.matrix(kernel_, root.gradient, pass.backend.info().layout);
-    pass.backend.linear_backward_weights(pass.x.slice_rows(root.first_row, root.rows), dz, pass.shard_rows,
-                                         dw);
-    if (options_.use_bias) pass.backend.sum_rows(dz, pass.shard_rows, root.gradient + bias_offset_);
+    const int first = root.first_row * rows_, rows = root.rows * rows_, shard = pass.shard_rows * rows_;
+    const auto dz = pass.dz.slice_rows(first, rows);
+    const Matrix dw = pass.parameters.matrix(kernel_, root.gradient, layout);
+    pass.backend.linear_backward_weights(pass.x.slice_rows(first, rows), dz, shard, dw);
+    if (options_.use_bias) pass.backend.sum_rows(dz, shard, root.gradient + bias_offset_);
   }
-}
-
-int ActivationLayer::build(int in, const std::string&, ParameterLayout&) {
-  return in;
 }
 
 void ActivationLayer::forward(const ForwardPass& pass) const {
@@ -85,7 +84,7 @@ void ActivationLayer::forward(const ForwardPass& pass) const {
   pass.backend.activate(function_.f, pass.x, pass.y);
 }
 
-void ActivationLayer::backward(const BackwardPass& pass, const ParameterLayout&, std::size_t) const {
+void ActivationLayer::backward(const BackwardPass& pass) const {
   if (!pass.dx) return;
   if (pass.input_function == Activation::kLinear) {
     pass.backend.activate(Activation::kLinear, pass.dz, pass.dx);

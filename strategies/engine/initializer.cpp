@@ -31,12 +31,11 @@ Initializer initializer_from(std::string_view name) {
   throw std::invalid_argument("[initializer] '" + std::string(name) + "' is not known; there are:" + known);
 }
 
-std::vector<float> initial_values(const Initializer& initializer, int rows, int columns, std::uint64_t seed,
-                                  std::uint32_t parameter) {
-  const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+std::vector<float> initial_values(const Initializer& initializer, std::size_t count, int fan_in, int fan_out,
+                                  std::uint64_t seed, std::uint32_t parameter) {
   std::vector<float> values(count);
   const bool glorot = initializer.kind == Kind::kGlorotUniform || initializer.kind == Kind::kGlorotNormal;
-  const double fan = glorot ? rows + columns : rows;
+  const double fan = glorot ? fan_in + fan_out : fan_in;
   switch (initializer.kind) {
     case Kind::kZeros:
       break;
@@ -47,8 +46,10 @@ std::vector<float> initial_values(const Initializer& initializer, int rows, int 
       values.assign(count, initializer.value);
       break;
     case Kind::kGlorotUniform:
+    case Kind::kUniform:
     case Kind::kHeUniform: {
-      const auto limit = static_cast<float>(std::sqrt(6.0 / fan));
+      const auto limit =
+          initializer.kind == Kind::kUniform ? initializer.value : static_cast<float>(std::sqrt(6.0 / fan));
       for (std::size_t i = 0; i < count; ++i) {
         const auto words = kernels::random_words(seed, kernels::Purpose::kInitializer, parameter, i / 4);
         values[i] = (2.0F * kernels::to_unit_float(words[i % 4]) - 1.0F) * limit;
@@ -56,8 +57,10 @@ std::vector<float> initial_values(const Initializer& initializer, int rows, int 
       break;
     }
     case Kind::kGlorotNormal:
+    case Kind::kNormal:
     case Kind::kHeNormal: {
-      const auto deviation = static_cast<float>(std::sqrt(2.0 / fan));
+      const auto deviation =
+          initializer.kind == Kind::kNormal ? initializer.value : static_cast<float>(std::sqrt(2.0 / fan));
       for (std::size_t i = 0; i < count; ++i) {
         const auto words = kernels::random_words(seed, kernels::Purpose::kInitializer, parameter, i / 2);
         values[i] = kernels::to_normal(words[0], words[1])[i % 2] * deviation;

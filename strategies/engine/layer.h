@@ -1,9 +1,11 @@
 #pragma once
-#include "kernels/backend.h"
-#include "strategies/engine/parameters.h"
+#include "strategies/engine/pass.h"
+#include "strategies/engine/shape.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 
 namespace mirrorscale::strategies {
@@ -18,32 +20,11 @@ struct OutputFunction {
 OutputFunction output_function_from(const std::string& name);
 std::string to_string(const OutputFunction& function);
 
-/// What a layer reads and writes in one pass over the rows of one replica. All matrices have the same rows.
-struct ForwardPass {
-  kernels::Backend& backend;
-  const float* weights;    // arena
-  kernels::ConstMatrix x;  // [rows, in]
-  kernels::Matrix saved;   // [rows, out]: values before the output function; only where saves_input()
-  kernels::Matrix y;       // [rows, out]
-};
-
-/// One subtree root of a replica's share: its rows, counted from the replica's first row, and the arena for
-/// its sum.
-struct GradientRoot {
-  int first_row = 0, rows = 0;
-  float* gradient = nullptr;
-};
-
-struct BackwardPass {
-  kernels::Backend& backend;
-  const float* transposed;             // arena of transposed weights, laid out by Network
-  kernels::ConstMatrix x;              // [rows, in], as in forward
-  kernels::ConstMatrix dz;             // [rows, out]: gradient before the output function
-  kernels::Activation input_function;  // elementwise function that made x; its derivative goes into dx
-  kernels::ConstMatrix input_saved;    // what that derivative is computed from
-  kernels::Matrix dx;                  // [rows, in]; empty where nobody wants it
-  std::span<const GradientRoot> roots;
-  int shard_rows;
+/// What a layer is built with, beside its input's shape.
+struct BuildPlan {
+  std::string name;             // its parameters are named "<name>/…"
+  ParameterLayout& parameters;  // takes them
+  bool wants_dx = false;        // backward will be asked for dx
 };
 
 /// A layer knows shapes and formulas, and holds no values: replicas share it. Gradients are sums over rows,
@@ -52,22 +33,37 @@ class Layer {
  public:
   virtual ~Layer() = default;
   virtual std::string kind() const = 0;
-  /// Fixes the shapes for `in` features, adds its parameters (named "<name>/…") and returns its features.
-  virtual int build(int in, const std::string& name, ParameterLayout& parameters) = 0;
+  /// Fixes the shapes, adds its parameters and returns its output's shape. Throws std::invalid_argument for
+  /// an input that it can't take, and when it has a place in a model already.
+  virtual Shape build(const Shape& in, const BuildPlan& plan) = 0;
   virtual OutputFunction output_function() const { return {}; }
+  /// True when its input are whole numbers of a data set, which have no gradient: it can only be a network's
+  /// first layer, and check_input looks at the data before they are used.
+  virtual bool takes_tokens() const { return false; }
+  /// Throws std::invalid_argument that names the row of `data`; x begins at row `first_row` of it.
+  virtual void check_input(kernels::ConstMatrix /*x*/, std::int64_t /*first_row*/,
+                           const std::string& /*data*/) const {}
+  /// True when a training step draws random numbers: it can't be recorded and run again.
+  virtual bool random() const { return false; }
   /// True when the derivative of the output function needs the values before it.
   bool saves_input() const { return kernels::derivative_needs_input(output_function().f); }
-  /// Number of the parameter whose transpose `backward` reads to make dx; -1 for none.
-  virtual int transposed_parameter() const { return -1; }
-  /// Floating-point operations a row: forward, and backward with or without dx.
+  /// Floating-point operations a sample: forward, and backward with or without dx.
   virtual double forward_flops() const = 0;
   virtual double backward_flops(bool with_dx) const = 0;
+  /// Floats of its Room for up to `samples` samples; multiples of 16.
+  virtual std::size_t kept_size(int /*samples*/) const { return 0; }
+  virtual std::size_t scratch_size(int /*samples*/) const { return 0; }
+  /// Floats of the largest matrix inside of it, beside its input and output.
+  virtual std::size_t largest_matrix(int /*samples*/) const { return 0; }
 
   virtual void forward(const ForwardPass& pass) const = 0;
-  virtual void backward(const BackwardPass& pass, const ParameterLayout& parameters,
-                        std::size_t transposed_offset) const = 0;
+  virtual void backward(const BackwardPass& pass) const = 0;
 };
 
 using LayerPtr = std::shared_ptr<Layer>;
+
+/// Notes where in the arena a layer's parameter lies. Throws std::invalid_argument when it has another place
+/// already: the layer would read that one's values.
+void take_place(std::optional<std::size_t>& place, std::size_t offset, const std::string& name);
 
 }  // namespace mirrorscale::strategies

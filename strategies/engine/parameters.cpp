@@ -7,13 +7,9 @@ namespace mirrorscale::strategies {
 namespace {
 
 std::size_t padded_size(const ParameterSpec& spec) {
-  if (spec.rows > 0) return kernels::weight_size(spec.rows, spec.columns);
+  if (spec.rows > 0) return kernels::weight_size(spec.stored_rows(), spec.columns);
   const auto columns = static_cast<std::size_t>(spec.columns);
   return (columns + kernels::kBlock - 1) / kernels::kBlock * kernels::kBlock;
-}
-
-std::vector<int> shape_of(const ParameterSpec& spec) {
-  return spec.rows > 0 ? std::vector<int>{spec.rows, spec.columns} : std::vector<int>{spec.columns};
 }
 
 std::string to_text(const std::vector<int>& shape) {
@@ -26,21 +22,29 @@ std::string to_text(const std::vector<int>& shape) {
 template <class Visit>
 void for_each_element(const ParameterSpec& spec, kernels::Layout layout, Visit visit) {
   const int rows = std::max(1, spec.rows);
-  const std::size_t panel_stride = spec.rows > 0 ? kernels::weight_stride(spec.rows) : kernels::kPanel;
+  const std::size_t panel_stride =
+      spec.rows > 0 ? kernels::weight_stride(spec.stored_rows()) : kernels::kPanel;
   const int row_stride = layout == kernels::Layout::kRows ? kernels::padded(spec.columns) : kernels::kPanel;
   std::size_t index = 0;
-  for (int r = 0; r < rows; ++r) {
-    for (int c = 0; c < spec.columns; ++c, ++index) {
-      visit(index, kernels::element(r, c, panel_stride, row_stride));
+  for (int tap = 0; tap < spec.taps; ++tap) {
+    for (int r = 0; r < rows; ++r) {
+      const int row = tap * kernels::padded(rows) + r;
+      for (int c = 0; c < spec.columns; ++c, ++index)
+        visit(index, kernels::element(row, c, panel_stride, row_stride));
     }
   }
 }
 
 }  // namespace
 
+std::vector<int> ParameterSpec::shown_shape() const {
+  if (!shape.empty()) return shape;
+  return rows > 0 ? std::vector<int>{rows, columns} : std::vector<int>{columns};
+}
+
 int ParameterLayout::add(ParameterSpec spec) {
-  if (spec.rows < 0 || spec.columns < 1) {
-    throw std::invalid_argument("[parameters] '" + spec.name + "' has shape " + to_text(shape_of(spec)) +
+  if (spec.rows < 0 || spec.columns < 1 || spec.taps < 1) {
+    throw std::invalid_argument("[parameters] '" + spec.name + "' has shape " + to_text(spec.shown_shape()) +
                                 "; sizes must be at least 1");
   }
   for (const Slice& slice : slices_) {
@@ -50,8 +54,10 @@ int ParameterLayout::add(ParameterSpec spec) {
     }
   }
   const std::size_t size = padded_size(spec);
-  slices_.push_back({std::move(spec), size_, size});
+  slices_.push_back({std::move(spec), size_, size, transposed_size_});
   size_ += size;
+  const ParameterSpec& added = slices_.back().spec;
+  if (added.transposed) transposed_size_ += kernels::weight_size(added.columns, added.stored_rows());
   return static_cast<int>(slices_.size()) - 1;
 }
 
@@ -63,18 +69,29 @@ std::size_t ParameterLayout::count() const {
 
 kernels::Matrix ParameterLayout::matrix(int index, float* arena, kernels::Layout layout) const {
   const Slice& s = (*this)[index];
-  return kernels::weight_view(layout, arena + s.offset, s.spec.rows, s.spec.columns);
+  return kernels::weight_view(layout, arena + s.offset, s.spec.stored_rows(), s.spec.columns);
 }
 
 kernels::ConstMatrix ParameterLayout::matrix(int index, const float* arena, kernels::Layout layout) const {
   const Slice& s = (*this)[index];
-  return kernels::weight_view(layout, arena + s.offset, s.spec.rows, s.spec.columns);
+  return kernels::weight_view(layout, arena + s.offset, s.spec.stored_rows(), s.spec.columns);
+}
+
+kernels::Matrix ParameterLayout::transposed(int index, float* arena, kernels::Layout layout) const {
+  const Slice& s = (*this)[index];
+  return kernels::weight_view(layout, arena + s.transposed_offset, s.spec.columns, s.spec.stored_rows());
+}
+
+kernels::ConstMatrix ParameterLayout::transposed(int index, const float* arena,
+                                                 kernels::Layout layout) const {
+  const Slice& s = (*this)[index];
+  return kernels::weight_view(layout, arena + s.transposed_offset, s.spec.columns, s.spec.stored_rows());
 }
 
 std::vector<NamedArray> ParameterLayout::pack(std::span<const float> arena, kernels::Layout layout) const {
   std::vector<NamedArray> arrays;
   for (const Slice& slice : slices_) {
-    NamedArray array{slice.spec.name, shape_of(slice.spec), std::vector<float>(slice.spec.count())};
+    NamedArray array{slice.spec.name, slice.spec.shown_shape(), std::vector<float>(slice.spec.count())};
     for_each_element(slice.spec, layout,
                      [&](std::size_t i, std::size_t at) { array.values[i] = arena[slice.offset + at]; });
     arrays.push_back(std::move(array));
@@ -89,7 +106,7 @@ void ParameterLayout::unpack(std::span<const NamedArray> arrays, std::span<float
                                 " arrays; the model has " + std::to_string(slices_.size()) + " parameters");
   }
   for (std::size_t p = 0; p < slices_.size(); ++p) {
-    const auto expected = shape_of(slices_[p].spec);
+    const auto expected = slices_[p].spec.shown_shape();
     if (arrays[p].shape != expected || arrays[p].values.size() != slices_[p].spec.count()) {
       throw std::invalid_argument("[set_weights] array " + std::to_string(p) + " has shape " +
                                   to_text(arrays[p].shape) + " and " +

@@ -52,14 +52,14 @@ class Replica {
   float* gradient(int root) { return gradients_[static_cast<std::size_t>(root)].get(); }
   const float* gradient(int root) const { return gradients_[static_cast<std::size_t>(root)].get(); }
 
-  /// Runs the network over x [rows, features]; output() is its result.
-  void forward(kernels::ConstMatrix x);
-  kernels::ConstMatrix output() const { return y_.back(); }
+  /// Runs the network over x [rows, features]; output() is its result, of network().out()'s shape.
+  void forward(kernels::ConstMatrix x, const Moment& moment = {});
+  kernels::ConstMatrix output() const { return network_.chain().output(layout(), room_); }
   /// Fills the statistics of the rows of the last forward, and the gradient at the output when
   /// `with_gradient`.
   void judge(const Loss& loss, std::span<const MetricPtr> metrics, const Targets& targets,
              bool with_gradient);
-  /// [rows, 16]: see StatisticsColumns.
+  /// [rows of the output, 16]: see StatisticsColumns.
   kernels::ConstMatrix statistics() const { return statistics_view_; }
   /// Gradients and statistics of each root into gradient(i). Roots are rows of the last forward, in order.
   /// `ready`, where given, is called with `from` whenever the gradients at arena positions from `from` on are
@@ -70,12 +70,13 @@ class Replica {
  private:
   const Network& network_;
   const std::unique_ptr<kernels::Backend> backend_;
-  kernels::Buffer weights_, transposed_, activations_, saved_, deltas_[2], statistics_;
+  kernels::Buffer weights_, transposed_, kept_, scratch_, statistics_;
   std::vector<kernels::Buffer> gradients_;
   int capacity_ = 0, generation_ = 0;
-  kernels::ConstMatrix x_;
-  std::vector<kernels::Matrix> y_, saved_view_;  // of the last forward, by stage
-  kernels::Matrix delta_view_, statistics_view_;
+  kernels::ConstMatrix x_;  // of the last forward
+  Room room_;
+  Moment moment_;
+  kernels::Matrix statistics_view_;
 };
 
 }  // namespace mirrorscale::strategies

@@ -63,14 +63,14 @@ class Offset final : public Layer {
  public:
   Offset(float initial, bool decayed) : initial_(initial), decayed_(decayed) {}
   std::string kind() const override { return "offset"; }
-  int build(int in, const std::string& name, ParameterLayout& parameters) override {
-    number_ = parameters.add({.name = name + "/v",
-                              .rows = 0,
-                              .columns = in,
-                              .initializer = {Initializer::Kind::kConstant, initial_},
-                              .penalty = {},
-                              .decayed = decayed_});
-    offset_ = parameters[number_].offset;
+  Shape build(const Shape& in, const BuildPlan& plan) override {
+    number_ = plan.parameters.add({.name = plan.name + "/v",
+                                   .rows = 0,
+                                   .columns = in.columns(),
+                                   .initializer = {Initializer::Kind::kConstant, initial_},
+                                   .penalty = {},
+                                   .decayed = decayed_});
+    offset_ = plan.parameters[number_].offset;
     return in;
   }
   double forward_flops() const override { return 0; }
@@ -87,7 +87,7 @@ class Offset final : public Layer {
     }
     y.write_back(pass.y.data);
   }
-  void backward(const BackwardPass& pass, const ParameterLayout&, std::size_t) const override {
+  void backward(const BackwardPass& pass) const override {
     if (pass.dx) pass.backend.activate_backward(pass.input_function, pass.input_saved, pass.dz, pass.dx);
     for (const GradientRoot& root : pass.roots) {
       pass.backend.sum_rows(pass.dz.slice_rows(root.first_row, root.rows), pass.shard_rows,
