@@ -8,6 +8,9 @@ enum ExitStatus : int {
   kFinding = 1,      // an invariant failed, a scenario's verdict is bad, a regression
   kMisuse = 2,       // wrong arguments; nothing was done
   kCouldNotRun = 3,  // data, files, devices, or the machine
+  // Plus the number of the signal, as shells say it: 130 after SIGINT, 143 after SIGTERM. What was begun is
+  // saved.
+  kStoppedBySignal = 128,
 };
 
 }  // namespace mirrorscale::scenarios

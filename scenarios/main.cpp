@@ -42,7 +42,9 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "mirrorscale " + mirrorscale::harness::version() + " (" +
                                         mirrorscale::harness::git_revision() + ")");
   app.require_subcommand(1);
-  app.footer("Exit status: 0 good, 1 a finding (a check failed), 2 misuse, 3 could not run.");
+  app.footer(
+      "Exit status: 0 good, 1 a finding (a check failed), 2 misuse, 3 could not run, "
+      "128 + n stopped by signal n with a checkpoint.");
   scenarios::CommandContext context{.arguments = {argv, argv + argc}};
   scenarios::add_doctor(app, context);
   scenarios::add_list(app, context);

@@ -21,16 +21,10 @@ class EarlyStopping final : public Callback {
     best_weights_.clear();
   }
   void on_epoch_end(LoopControl& control, int /*epoch*/, const Logs& logs) override {
-    const auto found = logs.find(options_.monitor);
-    if (found == logs.end()) {
-      std::string known;
-      for (const auto& [name, value] : logs) known += " " + name;
-      throw std::invalid_argument("[early_stopping] no '" + options_.monitor +
-                                  "' in the logs; there are:" + known);
-    }
-    const double gain = options_.larger_is_better ? found->second - best_ : best_ - found->second;
+    const double value = value_in(logs, options_.monitor, "early_stopping");
+    const double gain = options_.larger_is_better ? value - best_ : best_ - value;
     if (best_ != best_ || gain > options_.min_delta) {
-      best_ = found->second;
+      best_ = value;
       waited_ = 0;
       if (options_.restore_best_weights) best_weights_ = control.model.weights();
       return;
@@ -38,7 +32,20 @@ class EarlyStopping final : public Callback {
     control.stop = control.stop || ++waited_ > options_.patience - (options_.patience > 0 ? 1 : 0);
   }
   void on_train_end(LoopControl& control, const Logs&) override {
-    if (!best_weights_.empty()) control.model.set_weights(best_weights_);
+    if (!best_weights_.empty() && !control.stop_now) control.model.set_weights(best_weights_);
+  }
+
+  std::string name() const override { return "early_stopping"; }
+  CallbackState state() const override {
+    return {{{"best", best_}, {"waited", static_cast<double>(waited_)}}, best_weights_};
+  }
+  void restore(LoopControl& control, const CallbackState& state) override {
+    best_ = state.numbers.at("best");
+    waited_ = static_cast<int>(state.numbers.at("waited"));
+    best_weights_ = state.arrays;
+    // Stopped by the last epoch before: on_epoch_end won't come again.
+    control.stop =
+        control.stop || (waited_ > 0 && waited_ > options_.patience - (options_.patience > 0 ? 1 : 0));
   }
 
  private:
@@ -51,13 +58,30 @@ class EarlyStopping final : public Callback {
 class RateScheduler final : public Callback {
  public:
   explicit RateScheduler(std::function<double(int, double)> rate) : rate_(std::move(rate)) {}
+  void on_train_begin(LoopControl&) override { epoch_ = -1; }
   void on_epoch_begin(LoopControl& control, int epoch) override {
     Optimizer& optimizer = control.model.optimizer();
-    optimizer.set_learning_rate(rate_(epoch, optimizer.learning_rate(control.model.steps())));
+    if (epoch != epoch_) set_rate_ = rate_(epoch, optimizer.learning_rate(control.model.steps()));
+    epoch_ = epoch;
+    optimizer.set_learning_rate(set_rate_);
+  }
+
+  bool sets_learning_rate() const override { return true; }
+  std::string name() const override { return "learning_rate_scheduler"; }
+  CallbackState state() const override {
+    if (epoch_ < 0) return {};
+    return {{{"epoch", static_cast<double>(epoch_)}, {"rate", set_rate_}}, {}};
+  }
+  void restore(LoopControl& control, const CallbackState& state) override {
+    epoch_ = static_cast<int>(state.numbers.at("epoch"));
+    set_rate_ = state.numbers.at("rate");
+    control.model.optimizer().set_learning_rate(set_rate_);
   }
 
  private:
   const std::function<double(int, double)> rate_;
+  int epoch_ = -1;  // for which the rate was set
+  double set_rate_ = 0;
 };
 
 class EpochEnd final : public Callback {
@@ -70,6 +94,15 @@ class EpochEnd final : public Callback {
 };
 
 }  // namespace
+
+double value_in(const Logs& logs, const std::string& name, const char* asker) {
+  const auto found = logs.find(name);
+  if (found != logs.end()) return found->second;
+  std::string known;
+  for (const auto& [other, value] : logs) known += " " + other;
+  throw std::invalid_argument("[" + std::string(asker) + "] no '" + name +
+                              "' in the logs; there are:" + known);
+}
 
 CallbackPtr early_stopping(const EarlyStoppingOptions& options) {
   return std::make_shared<EarlyStopping>(options);

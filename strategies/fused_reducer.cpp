@@ -21,7 +21,6 @@ class FusedReducer final : public Reducer {
       if (parts_.empty()) {
         parts_.resize(static_cast<std::size_t>(replicas));
         size_ = network.parameters().size();
-        slots_ = static_cast<int>(optimizer.slots().size());
       }
     }
     Part& part = parts_[static_cast<std::size_t>(rank)];
@@ -30,7 +29,8 @@ class FusedReducer final : public Reducer {
     const auto n = static_cast<std::size_t>(replicas);
     part.first = blocks * r / n * kernels::kBlock;
     part.last = blocks * (r + 1) / n * kernels::kBlock;
-    for (int s = 0; s < slots_; ++s) part.slots[s] = kernels::make_buffer(part.last - part.first);
+    for (std::size_t s = 0; s < optimizer.slots().size(); ++s)
+      part.slots.push_back(kernels::make_buffer(part.last - part.first));
   }
 
   void reserve(int rank, std::size_t roots) override {
@@ -59,7 +59,7 @@ class FusedReducer final : public Reducer {
                    [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
                      UpdateRange range{count, part.sum.sum(backend, at, count), mine.weights() + at,
                                        {},    terms_of(slice.spec, scale),      slice.spec.decayed};
-                     for (int s = 0; s < slots_; ++s)
+                     for (std::size_t s = 0; s < part.slots.size(); ++s)
                        range.slots[s] = part.slots[s].get() + (at - part.first);
                      step.optimizer.update(backend, values, range);
                      for (const auto& other : step.replicas) {
@@ -80,6 +80,14 @@ class FusedReducer final : public Reducer {
     }
   }
 
+  void write_slots(int rank, Replica&, std::span<const std::vector<float>> arenas) override {
+    Part& part = parts_[static_cast<std::size_t>(rank)];
+    for (std::size_t s = 0; s < arenas.size(); ++s) {
+      std::copy_n(arenas[s].begin() + static_cast<std::ptrdiff_t>(part.first), part.last - part.first,
+                  part.slots[s].get());
+    }
+  }
+
   std::string why_not(const kernels::BackendInfo& info) const override {
     return info.on_host ? ""
                         : "it writes into the other replicas' memory, which devices of '" + info.name +
@@ -96,7 +104,7 @@ class FusedReducer final : public Reducer {
   /// The slice [first, last) of the arena that one replica sums and updates.
   struct Part {
     std::size_t first = 0, last = 0;
-    kernels::Buffer slots[2];
+    std::vector<kernels::Buffer> slots;
     std::vector<const float*> roots;
     TreeSum sum;
   };
@@ -104,7 +112,6 @@ class FusedReducer final : public Reducer {
   std::mutex mutex_;  // of the first prepare
   std::vector<Part> parts_;
   std::size_t size_ = 0;
-  int slots_ = 0;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "strategies/engine/embedding.h"
 #include "strategies/engine/layer_norm.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <numeric>
@@ -109,26 +110,30 @@ Logs Model::logs_of(const Pooled& pooled, const std::string& prefix, double pena
   return logs;
 }
 
-Pooled Model::train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options,
-                          int epoch) {
+void Model::train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options) {
+  TrainingPosition& at = control.position;
   const Shuffler& shuffler = *strategy().parts().shuffler;
-  const auto order = options.shuffle ? shuffler.order(train->rows(), options.seed, epoch)
-                                     : InOrder().order(train->rows(), options.seed, epoch);
+  const auto order = options.shuffle ? shuffler.order(train->rows(), options.seed, at.epoch)
+                                     : InOrder().order(train->rows(), options.seed, at.epoch);
   const std::int64_t batches = (train->rows() + options.global_batch - 1) / options.global_batch;
-  if (!want_batches(options.callbacks)) return session_->train(order, 0, batches);
-  Pooled sums;
-  sums.metric_sums.resize(objective_.metrics.size());
+  at.sums.metric_sums.resize(objective_.metrics.size());
+  const bool stepwise = want_batches(options.callbacks);
   std::vector<Pooled> steps;
-  for (std::int64_t first = 0; first < batches; first += options.steps_per_execution) {
-    const std::int64_t count = std::min<std::int64_t>(options.steps_per_execution, batches - first);
-    each(options.callbacks, [&](Callback& c) { c.on_train_batch_begin(control, first); });
-    session_->train(order, first, count, nullptr, &steps);
+  while (at.batch < batches && !control.stop_now) {
+    std::int64_t count = batches - at.batch;
+    if (stepwise) {
+      count = std::min<std::int64_t>(options.steps_per_execution, count);
+      each(options.callbacks, [&](Callback& c) { count = std::min(count, c.most_steps(this->steps())); });
+      each(options.callbacks, [&](Callback& c) { c.on_train_batch_begin(control, at.batch); });
+    }
+    session_->train(order, at.batch, count, nullptr, &steps);
     for (const Pooled& step : steps)
-      sums.merge(step);  // in this order, so that executions don't change the bits
+      at.sums.merge(step);  // in this order, so that executions don't change the bits
+    at.batch += count;
+    if (!stepwise) continue;
     each(options.callbacks,
-         [&](Callback& c) { c.on_train_batch_end(control, first + count - 1, logs_of(sums, "", 0)); });
+         [&](Callback& c) { c.on_train_batch_end(control, at.batch - 1, logs_of(at.sums, "", 0)); });
   }
-  return sums;
 }
 
 History Model::fit(const DatasetPtr& train, const FitOptions& options) {
@@ -142,14 +147,27 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
                                 "; needs at least 1, or 0 for global_batch");
   }
   session_->start_training(train, options.global_batch);
-  LoopControl control{*this};
+  LoopControl control{.model = *this,
+                      .position = {.epoch = options.initial_epoch, .batch = 0, .sums = {}},
+                      .train = train.get(),
+                      .options = &options};
+  if (options.resume) control.position = options.resume->position;
   History history;
   Logs logs;
   each(options.callbacks, [&](Callback& c) { c.on_train_begin(control); });
-  for (int epoch = options.initial_epoch; epoch < options.initial_epoch + options.epochs && !control.stop;
-       ++epoch) {
+  if (options.resume) {
+    for (const CallbackPtr& callback : options.callbacks) {
+      const auto state = options.resume->callbacks.find(callback->name());
+      if (state != options.resume->callbacks.end()) callback->restore(control, state->second);
+    }
+  }
+  while (control.position.epoch < options.initial_epoch + options.epochs && !control.stop &&
+         !control.stop_now) {
+    const int epoch = control.position.epoch;
     each(options.callbacks, [&](Callback& c) { c.on_epoch_begin(control, epoch); });
-    logs = logs_of(train_epoch(control, train, options, epoch), "", 0);
+    train_epoch(control, train, options);
+    if (control.stop_now) break;
+    logs = logs_of(control.position.sums, "", 0);
     if (strategy().kind() == "model_averaging") session_->average_weights();
     if (options.validation) {
       const int batch = options.validation_batch > 0 ? options.validation_batch : options.global_batch;
@@ -157,6 +175,7 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
           evaluate(control, options.validation, {batch, options.steps_per_execution, options.callbacks});
       for (const auto& [name, value] : values) logs["val_" + name] = value;
     }
+    control.position = {.epoch = epoch + 1, .batch = 0, .sums = {}};
     each(options.callbacks, [&](Callback& c) { c.on_epoch_end(control, epoch, logs); });
     for (const auto& [name, value] : logs) history.values[name].push_back(value);
     ++history.epochs;

@@ -31,6 +31,9 @@ struct FitOptions {
   int validation_batch = 0;     // 0: global_batch
   int steps_per_execution = 1;  // batches between two batch callbacks
   std::vector<CallbackPtr> callbacks = {};
+  /// Go on from here instead of the beginning of initial_epoch: set by restore
+  /// (checkpoint/training_state.h). `epochs` are then those of the whole training.
+  std::optional<LoopState> resume = {};
 };
 
 struct EvaluateOptions {
@@ -77,6 +80,7 @@ class Model {
   const std::string& name() const { return options_.name; }
   const Strategy& strategy() const { return session_->strategy(); }
   const Network& network() const { return *network_; }
+  const Objective& objective() const { return objective_; }
   Session& session() { return *session_; }
   Optimizer& optimizer();
   std::int64_t steps() const { return session_->steps(); }
@@ -89,7 +93,8 @@ class Model {
 
  private:
   Logs logs_of(const Pooled& pooled, const std::string& prefix, double penalty) const;
-  Pooled train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options, int epoch);
+  /// Trains the batches from control.position on, and moves it.
+  void train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options);
   Logs evaluate(LoopControl& control, const DatasetPtr& dataset, const EvaluateOptions& options);
   void check_scope() const;
 

@@ -57,6 +57,8 @@ class Reducer {
   /// Copies this rank's part of the slots into host memory: an arena a slot. By every rank's thread, not
   /// while a step runs.
   virtual void read_slots(int rank, Replica& mine, std::span<std::vector<float>> arenas) const = 0;
+  /// The reverse: whole arenas of host memory, of which this rank takes its part.
+  virtual void write_slots(int rank, Replica& mine, std::span<const std::vector<float>> arenas) = 0;
   /// Bytes of slots on the fullest replica.
   virtual std::size_t planned_bytes(const Network& network, int slots, int replicas) const = 0;
 };

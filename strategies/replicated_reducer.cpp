@@ -50,6 +50,9 @@ class ReplicatedReducer final : public Reducer {
   void read_slots(int rank, Replica& mine, std::span<std::vector<float>> arenas) const override {
     if (rank == 0) seats_[0].slots.read(mine, arenas);
   }
+  void write_slots(int rank, Replica& mine, std::span<const std::vector<float>> arenas) override {
+    seats_[static_cast<std::size_t>(rank)].slots.write(mine, arenas);
+  }
 
   std::size_t planned_bytes(const Network& network, int slots, int /*replicas*/) const override {
     return (network.parameters().size() * static_cast<std::size_t>(slots + 1) + kernels::kBlock) *

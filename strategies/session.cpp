@@ -32,10 +32,10 @@ Session::Session(Strategy strategy, std::shared_ptr<const Network> network, std:
 Session::~Session() = default;
 
 void Session::compile(Objective objective) {
-  if (objective.optimizer->slots().size() > 2) {
+  if (objective.optimizer->slots().size() > kMostSlots) {
     throw std::invalid_argument("[compile] optimizer '" + objective.optimizer->name() + "' wants " +
-                                std::to_string(objective.optimizer->slots().size()) +
-                                " slots; at most 2 are supported");
+                                std::to_string(objective.optimizer->slots().size()) + " slots; at most " +
+                                std::to_string(kMostSlots) + " are supported");
   }
   if (objective.metrics.size() > static_cast<std::size_t>(StatisticsColumns::kMost)) {
     throw std::invalid_argument("[compile] " + std::to_string(objective.metrics.size()) +
@@ -85,6 +85,32 @@ std::vector<NamedArray> Session::slots() const {
     }
   }
   return all;
+}
+
+void Session::restore(std::span<const NamedArray> weights, std::span<const NamedArray> slots,
+                      std::int64_t steps) {
+  if (!state_->reducer)
+    throw std::invalid_argument("[restore] the model is not compiled; call compile first");
+  const ParameterLayout& parameters = network_->parameters();
+  const std::size_t wanted = state_->objective.optimizer->slots().size();
+  if (slots.size() != wanted * parameters.slices().size()) {
+    throw std::invalid_argument("[restore] got " + std::to_string(slots.size()) +
+                                " arrays of slots; the optimizer has " + std::to_string(wanted) +
+                                " slots for each of " + std::to_string(parameters.slices().size()) +
+                                " parameters");
+  }
+  const auto arenas =
+      std::make_shared<std::vector<std::vector<float>>>(wanted, std::vector<float>(parameters.size()));
+  for (std::size_t s = 0; s < wanted; ++s) {
+    parameters.unpack(slots.subspan(s * parameters.slices().size(), parameters.slices().size()), (*arenas)[s],
+                      state_->replicas[0]->layout());
+  }
+  set_weights(weights);
+  State::run(strategy_, state_, [arenas](State& state, Communicator& host) {
+    state.reducer->write_slots(host.rank(), *state.replicas[static_cast<std::size_t>(host.rank())], *arenas);
+    state.wait(host.rank(), "slots given to all");
+  });
+  state_->steps = steps;
 }
 
 std::vector<float> Session::arena(int replica) const {

@@ -36,6 +36,14 @@ struct Pooled {
   double metric(std::size_t i) const { return weight_sum == 0 ? 0 : metric_sums[i] / weight_sum; }
 };
 
+/// Where a training is between two steps: what its next step depends on beside weights, slots and their
+/// count. Order and randomness are keyed by these (DESIGN 7), so there is no generator to be kept.
+struct TrainingPosition {
+  int epoch = 0;
+  std::int64_t batch = 0;  // of the epoch, the next to train; the number of batches where all are done
+  Pooled sums;             // over the epoch's batches before
+};
+
 /// What a session trains with.
 struct Objective {
   LossPtr loss;
@@ -87,6 +95,9 @@ class Session {
   void set_weights(std::span<const NamedArray> arrays);
   /// The optimizer's slots, named "<parameter>/<slot>".
   std::vector<NamedArray> slots() const;
+  /// Puts a training back to where weights(), slots() and steps() were read, on any number of replicas.
+  /// Throws std::invalid_argument when an array is missing, surplus or of another shape.
+  void restore(std::span<const NamedArray> weights, std::span<const NamedArray> slots, std::int64_t steps);
   /// A copy of a replica's flat arena of weights, to compare replicas bit by bit.
   std::vector<float> arena(int replica) const;
   /// Averages the replicas' weights (a tree over replicas, divided by their number) and gives them to all.

@@ -24,6 +24,12 @@ void SlotArenas::read(Replica& replica, std::span<std::vector<float>> to) const 
   }
 }
 
+void SlotArenas::write(Replica& replica, std::span<const std::vector<float>> from) {
+  for (std::size_t s = 0; s < from.size(); ++s) {
+    replica.backend().upload(from[s].data(), from[s].size(), arenas_[s]);
+  }
+}
+
 void update_all(const Optimizer& optimizer, const StepValues& values, float scale, const float* gradient,
                 std::span<float* const> slots, Replica& replica) {
   kernels::Backend& backend = replica.backend();

@@ -30,6 +30,7 @@ class SlotArenas {
   std::span<float* const> arenas() const { return arenas_; }
   /// Copies them into host memory.
   void read(Replica& replica, std::span<std::vector<float>> to) const;
+  void write(Replica& replica, std::span<const std::vector<float>> from);
 
  private:
   std::vector<kernels::Buffer> buffers_;

@@ -63,7 +63,9 @@ strategies::Model make_model(const CellSpec& spec, const strategies::Dataset& da
 }
 
 strategies::Network network_of(const CellSpec& spec, const strategies::Dataset& data) {
-  return {data.features(), find_workload(spec.workload).layers(shape_of(data))};
+  const Workload& workload = find_workload(spec.workload);
+  const RowShape shape = shape_of(data);
+  return {workload.input_of(shape), workload.layers(shape)};
 }
 
 std::size_t planned_bytes(const CellSpec& spec, const strategies::Dataset& data) {

@@ -1,6 +1,7 @@
 #include "scenarios/commands/epoch_printer.h"
 
 #include "harness/output/format.h"
+#include "strategies/model.h"
 
 #include <cstdio>
 #include <string>
@@ -29,7 +30,8 @@ EpochPrinter::EpochPrinter(int epochs, std::int64_t rows, int global_batch)
       batches_((rows + global_batch - 1) / global_batch),
       terminal_(isatty(STDERR_FILENO) == 1) {}
 
-void EpochPrinter::on_epoch_begin(strategies::LoopControl&, int epoch) {
+void EpochPrinter::on_epoch_begin(strategies::LoopControl& control, int epoch) {
+  rows_before_ = control.position.batch * control.options->global_batch;
   epoch_ = epoch;
   begin_s_ = clock_.now_s();
   trained_s_ = 0;
@@ -49,8 +51,8 @@ void EpochPrinter::on_epoch_end(strategies::LoopControl&, int epoch, const strat
   const double training_s = trained_s_ > 0 ? trained_s_ : whole_s;
   progress_.clear();
   std::printf("epoch %d/%d - %s - %.0f samples/s - %s\n", epoch + 1, epochs_,
-              harness::format_seconds(whole_s).c_str(), static_cast<double>(rows_) / training_s,
-              in_words(logs).c_str());
+              harness::format_seconds(whole_s).c_str(),
+              static_cast<double>(rows_ - rows_before_) / training_s, in_words(logs).c_str());
   std::fflush(stdout);
 }
 

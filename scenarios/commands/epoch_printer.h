@@ -30,6 +30,7 @@ class EpochPrinter final : public strategies::Callback {
   harness::SteadyClock clock_;
   harness::ProgressLine progress_;
   int epoch_ = 0;
+  std::int64_t rows_before_ = 0;  // of the epoch, done before a training that goes on
   double begin_s_ = 0, trained_s_ = 0;
 };
 

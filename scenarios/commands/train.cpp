@@ -5,6 +5,8 @@
 #include "scenarios/commands/command.h"
 #include "scenarios/commands/devices.h"
 #include "scenarios/commands/epoch_printer.h"
+#include "scenarios/commands/stop_on_signal.h"
+#include "scenarios/commands/training_files.h"
 #include "scenarios/exit_status.h"
 #include "scenarios/workloads/data_source.h"
 #include "scenarios/workloads/workload.h"
@@ -29,6 +31,7 @@ struct TrainOptions {
   int epochs = 5, global_batch = 256;
   std::int64_t limit_rows = 0, limit_test_rows = 0;
   std::uint64_t seed = 1;
+  TrainingFiles files;
 };
 
 strategies::SplitDataset load_rows(const TrainOptions& options, const std::string& source) {
@@ -82,7 +85,8 @@ std::function<std::size_t(int)> bytes_of(const TrainOptions& options, const stra
   };
 }
 
-void train(const TrainOptions& options) {
+/// Status of the command.
+int train(const TrainOptions& options) {
   const Workload& workload = find_workload(options.workload);
   const std::string source = options.data.empty() ? workload.data : options.data;
   const strategies::Strategy strategy =
@@ -90,12 +94,14 @@ void train(const TrainOptions& options) {
                   options.on.wait_limit_s.value_or(120));
   const strategies::SplitDataset data = load_rows(options, source);
   if (!options.predictions_file.empty()) harness::require_writable(options.predictions_file);
+  check(options.files);
   if (!options.predictions_file.empty() && !data.test) {
     throw std::invalid_argument("--predict: the data '" + source + "' have no test rows to predict");
   }
   strategies::Model model =
       make_model(workload, *data.train, strategy, {.optimizer = options.optimizer, .seed = options.seed});
   print_head(options, source, data, model);
+  load_initial_weights(options.files, model);
 
   strategies::FitOptions fit;
   fit.epochs = options.epochs;
@@ -104,6 +110,8 @@ void train(const TrainOptions& options) {
   fit.validation = data.test;
   fit.steps_per_execution = kStepsBetweenLooks;
   fit.callbacks = {std::make_shared<EpochPrinter>(options.epochs, data.train->rows(), options.global_batch)};
+  const auto signals = add_checkpoints(options.files, fit);
+  resume(options.files, model, *data.train, fit);
   try {
     model.fit(data.train, fit);
   } catch (const kernels::OutOfMemory& error) {
@@ -113,9 +121,16 @@ void train(const TrainOptions& options) {
                                         options.global_batch));
   }
 
+  if (signals && signals->signal() != 0) {
+    std::printf("stopped by signal %d after %lld steps; go on with --resume\n", signals->signal(),
+                static_cast<long long>(model.steps()));
+    return kStoppedBySignal + signals->signal();
+  }
   if (data.test) std::printf("test: %s\n", in_words(model.evaluate(data.test)).c_str());
   if (!options.predictions_file.empty()) save_predictions(model, options, data.test);
+  export_weights(options.files, model);
   std::printf("weight hash: %s\n", model.weight_hash().c_str());
+  return kGood;
 }
 
 }  // namespace
@@ -151,10 +166,8 @@ void add_train(CLI::App& app, CommandContext& context) {
       ->check(CLI::PositiveNumber);
   command->add_option("--predict", options->predictions_file,
                       "Write the predictions of the test rows to this .npy file");
-  command->callback([options, &context] {
-    train(*options);
-    context.status = kGood;
-  });
+  add_file_options(*command, options->files);
+  command->callback([options, &context] { context.status = train(*options); });
 }
 
 }  // namespace mirrorscale::scenarios

@@ -31,6 +31,9 @@ class SlowReducer final : public strategies::Reducer {
   void read_slots(int rank, strategies::Replica& mine, std::span<std::vector<float>> arenas) const override {
     inner_->read_slots(rank, mine, arenas);
   }
+  void write_slots(int rank, strategies::Replica& mine, std::span<const std::vector<float>> arenas) override {
+    inner_->write_slots(rank, mine, arenas);
+  }
   std::size_t planned_bytes(const strategies::Network& network, int slots, int replicas) const override {
     return inner_->planned_bytes(network, slots, replicas);
   }

@@ -1,5 +1,9 @@
 #include "scenarios/workloads/registry.h"
 
+#include "scenarios/model_file/model_file.h"
+
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 namespace mirrorscale::scenarios {
@@ -16,13 +20,27 @@ const std::vector<Workload>& workloads() {
   return all;
 }
 
+namespace {
+
+const Workload& workload_from_file(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, Workload> read;
+  const std::lock_guard lock(mutex);
+  const auto found = read.find(path);
+  return found != read.end() ? found->second : read.emplace(path, read_model_file(path)).first->second;
+}
+
+}  // namespace
+
 const Workload& find_workload(std::string_view name) {
+  if (names_a_model_file(name)) return workload_from_file(std::string(name));
   std::string known;
   for (const Workload& workload : workloads()) {
     if (workload.name == name) return workload;
     known += (known.empty() ? "" : ", ") + workload.name;
   }
-  throw std::invalid_argument("no workload '" + std::string(name) + "'; there are: " + known);
+  throw std::invalid_argument("no workload '" + std::string(name) + "'; there are: " + known +
+                              "; or the .toml file of a model of your own");
 }
 
 RowShape shape_of(const strategies::Dataset& dataset) {
@@ -47,7 +65,7 @@ strategies::Model make_model(const Workload& workload, const strategies::Dataset
                              const strategies::Strategy& strategy, const ModelSettings& settings) {
   const strategies::Scope scope = strategy.scope();
   const RowShape shape = shape_of(data);
-  strategies::Model model(shape.features, workload.layers(shape),
+  strategies::Model model(workload.input_of(shape), workload.layers(shape),
                           {.name = workload.name, .seed = settings.seed});
   model.compile(settings.optimizer.empty() ? workload.optimizer : settings.optimizer, workload.loss,
                 workload.metrics);

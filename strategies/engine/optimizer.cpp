@@ -11,6 +11,12 @@ void require(bool good, const std::string& text) {
   if (!good) throw std::invalid_argument("[optimizer] " + text);
 }
 
+/// The shortest text that reads back as the same number.
+std::string number(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
 /// base^n by squaring: multiplications only, so the same bits with every C library.
 double power(double base, std::int64_t n) {
   double result = 1;
@@ -30,6 +36,7 @@ class Sgd final : public Optimizer {
   std::string name() const override {
     return options_.nesterov ? "nesterov" : options_.momentum > 0 ? "momentum" : "sgd";
   }
+  std::string settings() const override { return "momentum " + number(options_.momentum); }
   std::vector<std::string> slots() const override {
     return options_.momentum > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{};
   }
@@ -54,6 +61,10 @@ class Adam final : public Optimizer {
     require(o.epsilon > 0, "epsilon is " + std::to_string(o.epsilon) + "; must be > 0");
   }
   std::string name() const override { return options_.weight_decay != 0 ? "adamw" : "adam"; }
+  std::string settings() const override {
+    return "beta1 " + number(options_.beta1) + ", beta2 " + number(options_.beta2) + ", epsilon " +
+           number(options_.epsilon) + ", weight decay " + number(options_.weight_decay);
+  }
   std::vector<std::string> slots() const override { return {"m", "v"}; }
   StepValues begin(std::int64_t step) const override {
     const double rate = learning_rate(step);

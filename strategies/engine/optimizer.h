@@ -3,6 +3,7 @@
 #include "strategies/engine/schedule.h"
 #include "strategies/engine/scope_tag.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,13 +19,16 @@ struct StepValues {
   float corrected_rate = 0;  // with bias correction, where the rule has one
 };
 
+/// Slots that an optimizer may have.
+inline constexpr std::size_t kMostSlots = 8;
+
 /// A range of one parameter's slice that one update runs over. It includes padding, where gradient, weights
 /// and slots are 0; a rule must leave 0 there, as one that makes no step of a zero gradient does.
 struct UpdateRange {
   std::size_t count = 0;            // floats, a multiple of 16
   const float* gradient = nullptr;  // sum over the rows of the global batch
   float* weights = nullptr;
-  float* slots[2] = {nullptr, nullptr};
+  std::array<float*, kMostSlots> slots = {};
   kernels::GradientTerms terms;
   bool decayed = true;  // whether decoupled weight decay applies
 };
@@ -37,7 +41,10 @@ class Optimizer : public MadeInScope {
   explicit Optimizer(Schedule schedule) : schedule_(std::move(schedule)) {}
   virtual ~Optimizer() = default;
   virtual std::string name() const = 0;
-  /// Names of the slots ("momentum", "m", "v"); at most 2.
+  /// What tells it from another of its name, the learning rate aside: "beta1 0.9, beta2 0.999". A training
+  /// goes on from a checkpoint only with an optimizer of the same name and settings.
+  virtual std::string settings() const { return {}; }
+  /// Names of the slots ("momentum", "m", "v"); at most kMostSlots.
   virtual std::vector<std::string> slots() const = 0;
   virtual StepValues begin(std::int64_t step) const;
   virtual void update(kernels::Backend& backend, const StepValues& values,

@@ -165,18 +165,28 @@ NpyArray read_npy(const std::filesystem::path& file) {
 }
 
 template <class T>
-void write_npy(const std::filesystem::path& file, const std::vector<std::int64_t>& shape,
-               std::span<const T> values) {
+std::string npy_bytes(const std::vector<std::int64_t>& shape, std::span<const T> values) {
   if (product(shape, 1) != values.size()) {
     throw std::invalid_argument("[write_npy] " + std::to_string(values.size()) +
                                 " values do not fill shape " + shape_text_of(shape));
   }
-  const std::string header = make_header(info(type_of<T>()).descr, shape);
-  const std::array<std::string_view, 2> parts = {
-      header, {reinterpret_cast<const char*>(values.data()), values.size_bytes()}};
-  write_file(file, parts);
+  std::string bytes = make_header(info(type_of<T>()).descr, shape);
+  bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  return bytes;
 }
 
+template <class T>
+void write_npy(const std::filesystem::path& file, const std::vector<std::int64_t>& shape,
+               std::span<const T> values) {
+  const std::string bytes = npy_bytes(shape, values);
+  write_file(file, std::array<std::string_view, 1>{bytes});
+}
+
+template std::string npy_bytes(const std::vector<std::int64_t>&, std::span<const float>);
+template std::string npy_bytes(const std::vector<std::int64_t>&, std::span<const double>);
+template std::string npy_bytes(const std::vector<std::int64_t>&, std::span<const std::uint8_t>);
+template std::string npy_bytes(const std::vector<std::int64_t>&, std::span<const std::int32_t>);
+template std::string npy_bytes(const std::vector<std::int64_t>&, std::span<const std::int64_t>);
 template void write_npy(const std::filesystem::path&, const std::vector<std::int64_t>&,
                         std::span<const float>);
 template void write_npy(const std::filesystem::path&, const std::vector<std::int64_t>&,

@@ -27,9 +27,11 @@ struct NpyArray {
 NpyArray parse_npy(std::vector<std::byte> file, const std::string& source);
 NpyArray read_npy(const std::filesystem::path& file);
 
-/// Writes what numpy.load reads. The file appears whole or not at all. T: float, double, std::uint8_t,
-/// std::int32_t, std::int64_t. Throws std::invalid_argument when `shape` does not fit `values`,
-/// std::runtime_error when the file cannot be written.
+/// What numpy.load reads: as bytes, or written to a file, which appears whole or not at all. T: float,
+/// double, std::uint8_t, std::int32_t, std::int64_t. Throws std::invalid_argument when `shape` does not fit
+/// `values`, std::runtime_error when the file cannot be written.
+template <class T>
+std::string npy_bytes(const std::vector<std::int64_t>& shape, std::span<const T> values);
 template <class T>
 void write_npy(const std::filesystem::path& file, const std::vector<std::int64_t>& shape,
                std::span<const T> values);

@@ -1,7 +1,10 @@
 #include "strategies/input/npz.h"
 
 #include "strategies/input/data_error.h"
+#include "strategies/input/file_bytes.h"
 
+#include <array>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -53,6 +56,12 @@ std::string NpzFile::names() const {
   return text;
 }
 
+std::vector<std::string> NpzFile::list() const {
+  std::vector<std::string> names;
+  for (const auto& [name, number] : members_) names.push_back(name);
+  return names;
+}
+
 NpyArray NpzFile::read(const std::string& name) const {
   const auto member = members_.find(name);
   if (member == members_.end()) throw DataError(path_, "the arrays " + names(), "an array " + name);
@@ -83,6 +92,44 @@ NpyArray NpzFile::read(const std::string& name) const {
     refuse(got < 0 ? zip_file_strerror(reader.get()) : "more bytes than its size");
   }
   return parse_npy(std::move(bytes), source(name));
+}
+
+void write_npz(const std::filesystem::path& file, std::span<const NpzMember> members) {
+  zip_error_t error;
+  zip_error_init(&error);
+  const auto require = [&](bool good, const char* doing) {
+    if (!good) throw std::runtime_error(file.string() + ": cannot " + doing + " the archive");
+  };
+  // Made in memory, so that the file itself is written as all others are.
+  const std::unique_ptr<zip_source_t, void (*)(zip_source_t*)> memory(
+      zip_source_buffer_create(nullptr, 0, 0, &error), zip_source_free);
+  require(memory != nullptr, "begin");
+  zip_source_keep(memory.get());  // closing the archive must not free it
+  zip_t* archive = zip_open_from_source(memory.get(), ZIP_TRUNCATE, &error);
+  if (archive == nullptr) zip_source_free(memory.get());
+  require(archive != nullptr, "open");
+  std::unique_ptr<zip_t, void (*)(zip_t*)> owner(archive, zip_discard);
+  for (const NpzMember& member : members) {
+    zip_source_t* bytes = zip_source_buffer(archive, member.bytes.data(), member.bytes.size(), 0);
+    require(bytes != nullptr, "add to");
+    const zip_int64_t index =
+        zip_file_add(archive, (member.name + std::string(kEnding)).c_str(), bytes, ZIP_FL_ENC_UTF_8);
+    if (index < 0) zip_source_free(bytes);
+    require(index >= 0, "add to");
+    const auto at = static_cast<zip_uint64_t>(index);
+    require(zip_set_file_compression(archive, at, ZIP_CM_STORE, 0) == 0, "store in");
+    // One fixed time (1980-01-01), so that the same weights make the same file.
+    require(zip_file_set_dostime(archive, at, 0, 0x21, 0) == 0, "date");
+  }
+  require(zip_close(archive) == 0, "close");
+  owner.release();
+  zip_stat_t about;
+  require(zip_source_stat(memory.get(), &about) == 0 && zip_source_open(memory.get()) == 0, "read back");
+  std::string bytes(about.size, '\0');
+  const zip_int64_t got = zip_source_read(memory.get(), bytes.data(), bytes.size());
+  zip_source_close(memory.get());
+  require(got == static_cast<zip_int64_t>(bytes.size()), "read back");
+  write_file(file, std::array<std::string_view, 1>{bytes});
 }
 
 }  // namespace mirrorscale::strategies

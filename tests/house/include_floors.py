@@ -37,7 +37,7 @@ THIRD_PARTIES = {
     "hwy/": ["kernels/cpu"],
     "hwloc": ["harness/record", "strategies/comm"],
     "benchmark/": ["harness/gbench", "scenarios", "kernels/bench"],
-    "nlohmann/": ["harness/record", "harness/gbench", "scenarios"],
+    "nlohmann/": ["harness/record", "harness/gbench", "scenarios", "strategies/checkpoint"],
     "CLI/": ["scenarios"],
     "toml++/": ["scenarios"],
     "gtest/": [],
@@ -54,7 +54,7 @@ THIRD_PARTIES = {
     "curand": [],
     "nccl": ["strategies/comm/nccl"],
     "mpi.h": ["strategies/comm/mpi"],
-    "zlib.h": ["strategies/input"],
+    "zlib.h": ["strategies/input", "strategies/checkpoint"],
     "zip.h": ["strategies/input"],
     "Python.h": [],
 }

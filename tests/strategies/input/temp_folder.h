@@ -10,13 +10,14 @@
 
 namespace mirrorscale::strategies {
 
-/// A folder of its own for one test, gone afterwards.
+/// A folder of its own, gone afterwards.
 class TempFolder {
  public:
   TempFolder() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::temp_directory_path() / (std::string("mirrorscale-") + test->test_suite_name() +
-                                                      "-" + test->name() + "-" + std::to_string(getpid()));
+    path_ = std::filesystem::temp_directory_path() /
+            (std::string("mirrorscale-") + test->test_suite_name() + "-" + test->name() + "-" +
+             std::to_string(getpid()) + "-" + std::to_string(made_++));
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }
@@ -39,6 +40,7 @@ class TempFolder {
   }
 
  private:
+  static inline int made_ = 0;
   std::filesystem::path path_;
 };
 
