@@ -2,6 +2,7 @@
 #include "kernels/activation.h"
 #include "kernels/attention.h"
 #include "kernels/buffer.h"
+#include "kernels/convolution.h"
 #include "kernels/dropout.h"
 #include "kernels/input_queue.h"
 #include "kernels/matrix.h"
@@ -104,6 +105,37 @@ class Backend {
   /// wt = wᵀ. w: [in, out] with weight_stride; wt: [out, in] with weight_stride. May be called for part of
   /// the blocks: `first_block` counts 16 x 16 blocks of w in memory order.
   virtual void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) = 0;
+
+  // Images: see convolution.h. `scratch`: convolution_scratch(g) floats, of no meaning between ops.
+
+  /// y = f(x * w + b), the chain of each element over the taps in their order and the channels of each;
+  /// padding takes part as +0. x: [samples * in_pixels, channels], or packed  w: [kernel_rows, filters]
+  /// b: [filters], or null  y: [samples * out_pixels, filters]
+  virtual void convolve(const Convolution& g, ConstMatrix x, ConstMatrix w, const float* b, Activation f,
+                        Matrix y, float* scratch) = 0;
+  /// dx = (sum over taps and filters) ⊙ f'(saved), as linear_backward_input: taps in their order, and the
+  /// filters of each; a tap that steps over this input (WindowAxis::has_output) takes no part, one outside of
+  /// dy does as +0. wt: wᵀ [filters, kernel_rows]; dx isn't packed.
+  virtual void convolve_backward_input(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
+                                       ConstMatrix saved, Matrix dx, float* scratch) = 0;
+  /// dw, a sum over the output pixels of micro-shards of `shard_samples` samples, then the tree. Rows of dw
+  /// that no channel has become 0.
+  virtual void convolve_backward_weights(const Convolution& g, ConstMatrix x, ConstMatrix dy,
+                                         int shard_samples, Matrix dw, float* scratch) = 0;
+  /// y = the largest of each window, channel by channel; padding takes no part, a NaN wins. The gradient
+  /// goes to the first of equals (the last NaN); outputs are added up in their order. Each window must have
+  /// a pixel. x, saved, dx: [samples * in_pixels, channels]  y, dy: [samples * out_pixels, channels]
+  virtual void max_pool(const Window& w, ConstMatrix x, Matrix y) = 0;
+  virtual void max_pool_backward(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f,
+                                 ConstMatrix saved, Matrix dx) = 0;
+  /// y = the sum over a window in the order of its taps, times 1 / the pixels of it that aren't padding.
+  virtual void average_pool(const Window& w, ConstMatrix x, Matrix y) = 0;
+  virtual void average_pool_backward(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved,
+                                     Matrix dx) = 0;
+  /// packed(sample, pixel * channels + c) = x(sample * pixels + pixel, c), and the reverse with x ⊙
+  /// f'(saved).
+  virtual void pack_pixels(int pixels, ConstMatrix x, Matrix packed) = 0;
+  virtual void unpack_pixels(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x) = 0;
 
   /// y = f(z). All: [rows, columns]; y may be z.
   virtual void activate(Activation f, ConstMatrix z, Matrix y) = 0;

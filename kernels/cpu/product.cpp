@@ -12,6 +12,7 @@
 // clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "kernels/cpu/finish-inl.h"
 #include "kernels/cpu/thin_product-inl.h"
 #include "kernels/cpu/tile-inl.h"
 // clang-format on
@@ -31,10 +32,6 @@ inline constexpr int kRows = 1, kPanels = 1;
 #endif
 inline constexpr int kRowBlock = kRows * (168 / kRows);  // rows of `a` that stay in L2 while all of b passes
 
-// -0: what is added where there is no bias. x + -0 is x for every x, +0 would turn -0 into +0.
-alignas(64) constexpr float kNoBias[kPanel] = {-0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F,
-                                               -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F};
-
 struct Product {
   ConstMatrix a, b;
   Matrix out;
@@ -42,21 +39,6 @@ struct Product {
   std::size_t bias_step = 0;  // floats from one panel's bias to the next
   ConstMatrix saved;
 };
-
-/// What is done to a sum before it is stored: f(sum + bias), or sum * f'(saved), or nothing where chains go
-/// on from what `out` holds.
-enum class Pass { kForward, kBackward, kContinue };
-
-template <Pass kPass, Activation kFunction>
-HWY_INLINE F32 finish(F32 sum, const float* bias, const float* saved) {
-  if constexpr (kPass == Pass::kForward) {
-    return activated<kFunction>(sum + load(bias));
-  } else if constexpr (kFunction == Activation::kLinear) {
-    return sum;
-  } else {
-    return times_derivative<kFunction>(sum, load(saved));
-  }
-}
 
 /// kR rows x kP panels of a Product, at row `m` and panel `n`.
 template <Pass kPass, Activation kFunction, int kR, int kP>

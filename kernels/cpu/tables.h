@@ -1,6 +1,7 @@
 #pragma once
 #include "kernels/activation.h"
 #include "kernels/attention.h"
+#include "kernels/convolution.h"
 #include "kernels/dropout.h"
 #include "kernels/matrix.h"
 #include "kernels/update.h"
@@ -22,6 +23,28 @@ struct ProductTable {
 struct GradientTable {
   void (*linear_backward_weights)(ConstMatrix x, ConstMatrix dy, int shard_rows, Matrix dw);
   void (*sum_rows)(ConstMatrix x, int shard_rows, float* sums);
+};
+
+struct ConvolutionTable {
+  void (*convolve)(const Convolution& g, ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y,
+                   float* scratch);
+  void (*convolve_backward_input)(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
+                                  ConstMatrix saved, Matrix dx, float* scratch);
+};
+
+struct ConvolutionGradientTable {
+  void (*convolve_backward_weights)(const Convolution& g, ConstMatrix x, ConstMatrix dy, int shard_samples,
+                                    Matrix dw, float* scratch);
+};
+
+struct ImageTable {
+  void (*max_pool)(const Window& w, ConstMatrix x, Matrix y);
+  void (*max_pool_backward)(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f, ConstMatrix saved,
+                            Matrix dx);
+  void (*average_pool)(const Window& w, ConstMatrix x, Matrix y);
+  void (*average_pool_backward)(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved, Matrix dx);
+  void (*pack_pixels)(int pixels, ConstMatrix x, Matrix packed);
+  void (*unpack_pixels)(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x);
 };
 
 struct RowsTable {
@@ -85,6 +108,9 @@ struct Tables {
   int lanes = 1;
   const ProductTable* product = nullptr;
   const GradientTable* gradient = nullptr;
+  const ConvolutionTable* convolution = nullptr;
+  const ConvolutionGradientTable* convolution_gradient = nullptr;
+  const ImageTable* images = nullptr;
   const RowsTable* rows = nullptr;
   const LayerNormTable* layer_norm = nullptr;
   const EmbeddingTable* embedding = nullptr;

@@ -2,6 +2,7 @@
 
 #include "kernels/host_backend.h"
 #include "kernels/reference/attention.h"
+#include "kernels/reference/images.h"
 #include "kernels/reference/losses.h"
 #include "kernels/reference/ops.h"
 #include "kernels/reference/sequence.h"
@@ -33,6 +34,36 @@ class ReferenceBackend final : public HostBackend {
   }
   void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) override {
     reference::transpose<float>(w, wt, first_block, blocks);
+  }
+  void convolve(const Convolution& g, ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y,
+                float*) override {
+    reference::convolve<float>(g, x, w, b, f, y);
+  }
+  void convolve_backward_input(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
+                               ConstMatrix saved, Matrix dx, float*) override {
+    reference::convolve_backward_input<float>(g, dy, wt, f, saved, dx);
+  }
+  void convolve_backward_weights(const Convolution& g, ConstMatrix x, ConstMatrix dy, int shard_samples,
+                                 Matrix dw, float*) override {
+    reference::convolve_backward_weights<float>(g, x, dy, shard_samples, dw);
+  }
+  void max_pool(const Window& w, ConstMatrix x, Matrix y) override { reference::max_pool<float>(w, x, y); }
+  void max_pool_backward(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f, ConstMatrix saved,
+                         Matrix dx) override {
+    reference::max_pool_backward<float>(w, x, dy, f, saved, dx);
+  }
+  void average_pool(const Window& w, ConstMatrix x, Matrix y) override {
+    reference::average_pool<float>(w, x, y);
+  }
+  void average_pool_backward(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved,
+                             Matrix dx) override {
+    reference::average_pool_backward<float>(w, dy, f, saved, dx);
+  }
+  void pack_pixels(int pixels, ConstMatrix x, Matrix packed) override {
+    reference::pack_pixels<float>(pixels, x, packed);
+  }
+  void unpack_pixels(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x) override {
+    reference::unpack_pixels<float>(pixels, packed, f, saved, x);
   }
   void activate(Activation f, ConstMatrix z, Matrix y) override { reference::activate<float>(f, z, y); }
   void activate_backward(Activation f, ConstMatrix saved, ConstMatrix dy, Matrix dz) override {

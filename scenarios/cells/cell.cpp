@@ -56,8 +56,8 @@ strategies::Model make_model(const CellSpec& spec, const strategies::Dataset& da
                              const strategies::Strategy& strategy) {
   const Workload& workload = find_workload(spec.workload);
   const auto scope = strategy.scope();
-  strategies::Model model(data.features(), workload.layers(shape_of(data)),
-                          {.name = workload.name, .seed = spec.seed});
+  const RowShape shape = shape_of(data);
+  strategies::Model model(shape.in, workload.layers(shape), {.name = workload.name, .seed = spec.seed});
   model.compile(spec.optimizer, workload.loss, workload.metrics);
   return model;
 }

@@ -52,12 +52,12 @@ toml::table parsed(const std::string& path) {
 strategies::Shape input_for(const std::string& path, const toml::table& root, const RowShape& shape) {
   ModelTable file(path, root);
   const std::vector<int> sizes = file.counts("input");
-  if (sizes.empty()) return shape.features;
+  if (sizes.empty()) return shape.in;
   if (sizes.size() != 3) file.refuse("'input' needs three sizes: height, width, channels");
   const strategies::Shape input(sizes[0], sizes[1], sizes[2]);
-  if (input.size() == shape.features) return input;
+  if (input.size() == shape.in.size()) return input;
   file.refuse("'input' is " + strategies::to_string(input) + ", " + std::to_string(input.size()) +
-              " values; a row of the data has " + std::to_string(shape.features));
+              " values; a row of the data has " + std::to_string(shape.in.size()));
 }
 
 std::vector<strategies::LayerPtr> layers_for(const std::string& path, const toml::table& root,

@@ -10,6 +10,8 @@ namespace mirrorscale::scenarios {
 
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> all{binary_workload(),
+                                         cnn_workload(),
+                                         lenet_workload(),
                                          mlp_workload(),
                                          mlp_small_workload(),
                                          regression_workload(),
@@ -44,7 +46,8 @@ const Workload& find_workload(std::string_view name) {
 }
 
 RowShape shape_of(const strategies::Dataset& dataset) {
-  return {dataset.features(), dataset.classes(), dataset.target_columns()};
+  const auto [height, width, channels] = dataset.image();
+  return {{height, width, channels}, dataset.classes(), dataset.target_columns()};
 }
 
 RowShape require_classes(const char* workload, const RowShape& shape) {
@@ -52,6 +55,14 @@ RowShape require_classes(const char* workload, const RowShape& shape) {
   throw std::invalid_argument(
       std::string("workload '") + workload +
       "' learns class labels, and these data have none; use data with whole-number labels");
+}
+
+RowShape require_images(const char* workload, const RowShape& shape) {
+  if (shape.in.positions() > 1) return require_classes(workload, shape);
+  throw std::invalid_argument(std::string("workload '") + workload +
+                              "' learns from images, and these data are rows of " +
+                              std::to_string(shape.in.channels) +
+                              " features; use IDX images, or a .npy array [rows, height, width, channels]");
 }
 
 RowShape require_targets(const char* workload, const RowShape& shape) {
