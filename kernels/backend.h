@@ -1,6 +1,9 @@
 #pragma once
 #include "kernels/activation.h"
+#include "kernels/attention.h"
 #include "kernels/buffer.h"
+#include "kernels/convolution.h"
+#include "kernels/dropout.h"
 #include "kernels/input_queue.h"
 #include "kernels/matrix.h"
 #include "kernels/update.h"
@@ -103,6 +106,37 @@ class Backend {
   /// the blocks: `first_block` counts 16 x 16 blocks of w in memory order.
   virtual void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) = 0;
 
+  // Images: see convolution.h. `scratch`: convolution_scratch(g) floats, of no meaning between ops.
+
+  /// y = f(x * w + b), the chain of each element over the taps in their order and the channels of each;
+  /// padding takes part as +0. x: [samples * in_pixels, channels], or packed  w: [kernel_rows, filters]
+  /// b: [filters], or null  y: [samples * out_pixels, filters]
+  virtual void convolve(const Convolution& g, ConstMatrix x, ConstMatrix w, const float* b, Activation f,
+                        Matrix y, float* scratch) = 0;
+  /// dx = (sum over taps and filters) ⊙ f'(saved), as linear_backward_input: taps in their order, and the
+  /// filters of each; a tap that steps over this input (WindowAxis::has_output) takes no part, one outside of
+  /// dy does as +0. wt: wᵀ [filters, kernel_rows]; dx isn't packed.
+  virtual void convolve_backward_input(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
+                                       ConstMatrix saved, Matrix dx, float* scratch) = 0;
+  /// dw, a sum over the output pixels of micro-shards of `shard_samples` samples, then the tree. Rows of dw
+  /// that no channel has become 0.
+  virtual void convolve_backward_weights(const Convolution& g, ConstMatrix x, ConstMatrix dy,
+                                         int shard_samples, Matrix dw, float* scratch) = 0;
+  /// y = the largest of each window, channel by channel; padding takes no part, a NaN wins. The gradient
+  /// goes to the first of equals (the last NaN); outputs are added up in their order. Each window must have
+  /// a pixel. x, saved, dx: [samples * in_pixels, channels]  y, dy: [samples * out_pixels, channels]
+  virtual void max_pool(const Window& w, ConstMatrix x, Matrix y) = 0;
+  virtual void max_pool_backward(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f,
+                                 ConstMatrix saved, Matrix dx) = 0;
+  /// y = the sum over a window in the order of its taps, times 1 / the pixels of it that aren't padding.
+  virtual void average_pool(const Window& w, ConstMatrix x, Matrix y) = 0;
+  virtual void average_pool_backward(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved,
+                                     Matrix dx) = 0;
+  /// packed(sample, pixel * channels + c) = x(sample * pixels + pixel, c), and the reverse with x ⊙
+  /// f'(saved).
+  virtual void pack_pixels(int pixels, ConstMatrix x, Matrix packed) = 0;
+  virtual void unpack_pixels(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x) = 0;
+
   /// y = f(z). All: [rows, columns]; y may be z.
   virtual void activate(Activation f, ConstMatrix z, Matrix y) = 0;
   /// dz = dy ⊙ f'(saved), `saved` as in linear_backward_input. dz may be dy.
@@ -112,6 +146,40 @@ class Backend {
   virtual void softmax(ConstMatrix z, Matrix p) = 0;
   /// dz = p ⊙ (dy - sum_c dy_c p_c), row by row. dz may be dy.
   virtual void softmax_backward(ConstMatrix p, ConstMatrix dy, Matrix dz) = 0;
+
+  // Rows of a sequence: a sample has T rows, one after the other, in its matrices [samples * T, columns].
+
+  /// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, along each row. x, y: [rows, columns]
+  /// gamma, beta: [columns]  moments: [rows, 2], becomes the mean and 1 / sqrt(variance + epsilon). y may be
+  /// x.
+  virtual void layer_norm(ConstMatrix x, const float* gamma, const float* beta, float epsilon, Matrix moments,
+                          Matrix y) = 0;
+  /// `scaled` = dy ⊙ (x - mean) / sqrt(variance + epsilon), whose sum over rows is gamma's gradient (that of
+  /// dy is beta's); and dx, unless it is empty. dx may be dy or x, `scaled` none of them.
+  virtual void layer_norm_backward(ConstMatrix x, ConstMatrix moments, const float* gamma, ConstMatrix dy,
+                                   Matrix scaled, Matrix dx) = 0;
+
+  /// y(s T + t, c) = table(ids(s, t), c). ids: [samples, T], whole numbers 0 .. rows of the table - 1
+  /// table: [ids, columns]
+  virtual void embed(ConstMatrix ids, ConstMatrix table, Matrix y) = 0;
+  /// dtable(v, c) = the sum over samples, in micro-shards of `shard_samples`, of dy(s T + t, c) where ids(s,
+  /// t) is v; a leaf is a chain over the rows with that id in order. scratch: embed_scratch floats.
+  virtual void embed_backward(ConstMatrix ids, ConstMatrix dy, int shard_samples, Matrix dtable,
+                              float* scratch) = 0;
+  /// y(s T + t, c) = x(s T + t, c) + table(t, c). table: [T, columns]; y may be x.
+  virtual void add_positions(ConstMatrix x, ConstMatrix table, Matrix y) = 0;
+  /// dtable(t, c) = the sum over samples of dy(s T + t, c).
+  virtual void sum_positions(ConstMatrix dy, int shard_samples, Matrix dtable) = 0;
+  /// y = x or 0, element by element: see Dropout. Its own derivative; y may be x.
+  virtual void dropout(const Dropout& which, ConstMatrix x, Matrix y) = 0;
+
+  /// y = softmax(q k' / sqrt(head size)) v of each head and sample. qkv: [samples * T, 3 columns]
+  /// y: [samples * T, columns]  norms: [samples * T, 2 heads], becomes the maximum of the scores and the sum
+  /// of exponentials of each row, for backward. scratch: attention_scratch floats.
+  virtual void attention(const Attention& a, ConstMatrix qkv, Matrix norms, Matrix y, float* scratch) = 0;
+  /// dqkv: as qkv. Scores are made again from `norms`: no T x T matrix is kept.
+  virtual void attention_backward(const Attention& a, ConstMatrix qkv, ConstMatrix norms, ConstMatrix y,
+                                  ConstMatrix dy, Matrix dqkv, float* scratch) = 0;
 
   // Losses. `weights`: one sample weight per row, or null for 1. loss[row] = weight * loss of the row; the
   // gradient is that of the SUM over rows (the division by the global count comes with the optimizer step).
@@ -181,6 +249,11 @@ class Backend {
   /// these seconds. Returns the operations done.
   virtual double run_fma_peak(double flops) = 0;
 };
+
+/// Floats of the scratch of embed_backward for `ids` numbers and a table of `rows` rows.
+constexpr std::size_t embed_scratch(int ids, int rows) {
+  return static_cast<std::size_t>(padded(ids)) + static_cast<std::size_t>(padded(rows + 1));
+}
 
 /// What can be chosen about a device.
 struct BackendOptions {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # scripts/test.sh [--no-install] [--help]
 #
-# Builds mirrorscale and runs its tests: everything that needs no GPU. Installs what is missing (Debian, Ubuntu;
-# as root or through sudo), says what it installs, and installs nothing when nothing is missing.
+# Builds mirrorscale and runs its tests: what needs no GPU and takes seconds (`ctest --preset slow` has the rest).
+# Installs what is missing (Debian, Ubuntu; as root or through sudo), says what it installs, and installs nothing when
+# nothing is missing.
 #
 #   --no-install   install nothing; name what is missing and go on without it
 #

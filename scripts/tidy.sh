@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # scripts/tidy.sh [--seconds N] [FILE…] [--help]
 #
-# Runs clang-tidy (19; see .clang-tidy) with the commands of build/release: on the FILEs named, else on the sources
-# that changed since the last commit or in it, and then on as many others as N seconds allow (default: all of them;
-# the order is another one for each commit, so that in time all come round). build/release must be built.
+# Runs clang-tidy (19; see .clang-tidy) with the commands of build/dev (configured here when needed): on the FILEs named,
+# else on the sources that changed since the last commit or in it, and then on as many others as N seconds allow
+# (default: all of them; the order is another one for each commit, so that in time all come round).
 #
 # Exit status: 0 nothing found, 1 findings, 2 misuse, 3 could not run.
 set -euo pipefail
@@ -30,8 +30,9 @@ done
 cd "$ROOT"
 tidy="$(command -v clang-tidy-19 || command -v clang-tidy-18 || true)"
 [[ -n $tidy ]] || cannot "clang-tidy-19 is not installed (14 can't read this code)"
-commands="build/release/compile_commands.json"
-[[ -s $commands ]] || cannot "$commands is missing; run: cmake --workflow --preset release"
+commands="build/dev/compile_commands.json"
+{ cmake --preset dev && cmake --build build/dev --target mirrorscale_version; } >/dev/null ||
+  cannot "build/dev can't be configured; run: cmake --preset dev"
 
 compiled="$(sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$commands" | sed "s|^$ROOT/||" | grep -v '^build/' | sort -u)"
 
@@ -61,7 +62,7 @@ deadline=""
 tidy_one() {
   local mark="$results/${1//\//+}"
   [[ -z $deadline ]] || (($(date +%s) < deadline)) || return 0
-  if ! "$tidy" --quiet -p build/release "$1" >"$mark.found" 2>"$mark.errors"; then
+  if ! "$tidy" --quiet -p build/dev "$1" >"$mark.found" 2>"$mark.errors"; then
     { cat "$mark.found"; grep -E 'error|Error' "$mark.errors" || true; } >"$mark.failed"
   fi
   touch "$mark.done"

@@ -1,5 +1,9 @@
 #include "strategies/model.h"
 
+#include "strategies/engine/dropout.h"
+#include "strategies/engine/embedding.h"
+#include "strategies/engine/layer_norm.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -101,7 +105,7 @@ Optimizer& Model::optimizer() {
 Logs Model::logs_of(const Pooled& pooled, const std::string& prefix, double penalty) const {
   Logs logs{{prefix + "loss", pooled.loss() + penalty}};
   for (std::size_t m = 0; m < objective_.metrics.size(); ++m) {
-    logs[prefix + objective_.metrics[m]->name()] = pooled.metric(m);
+    logs[prefix + objective_.metrics[m]->name()] = objective_.metrics[m]->shown(pooled.metric(m));
   }
   return logs;
 }
@@ -232,6 +236,30 @@ LayerPtr dense(int units, const DenseOptions& options) {
 }
 LayerPtr activation(const std::string& name) {
   return std::make_shared<ActivationLayer>(name);
+}
+LayerPtr dropout(double rate) {
+  return std::make_shared<DropoutLayer>(rate);
+}
+LayerPtr embedding(int tokens, int width) {
+  return std::make_shared<Embedding>(tokens, width);
+}
+LayerPtr embedding(int tokens, int width, const Initializer& initializer) {
+  return std::make_shared<Embedding>(tokens, width, initializer);
+}
+LayerPtr layer_norm(double epsilon) {
+  return std::make_shared<LayerNorm>(epsilon);
+}
+LayerPtr position_embedding() {
+  return std::make_shared<PositionEmbedding>();
+}
+LayerPtr position_embedding(const Initializer& initializer) {
+  return std::make_shared<PositionEmbedding>(initializer);
+}
+LayerPtr self_attention(const SelfAttentionOptions& options) {
+  return std::make_shared<SelfAttention>(options);
+}
+LayerPtr residual(std::vector<LayerPtr> branch, const ResidualOptions& options) {
+  return std::make_shared<Residual>(std::move(branch), options);
 }
 
 std::string hash_of(const std::vector<NamedArray>& arrays) {

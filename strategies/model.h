@@ -1,7 +1,10 @@
 #pragma once
 #include "strategies/callbacks.h"
 #include "strategies/engine/dense.h"
+#include "strategies/engine/initializer.h"
+#include "strategies/engine/residual.h"
 #include "strategies/engine/scope_tag.h"
+#include "strategies/engine/self_attention.h"
 #include "strategies/session.h"
 
 #include <cstdint>
@@ -15,7 +18,7 @@ namespace mirrorscale::strategies {
 
 struct ModelOptions {
   std::string name = "model";
-  std::uint64_t seed = 1;  // of the initial weights
+  std::uint64_t seed = 1;  // of the initial weights, and of randomness in layers
 };
 
 struct FitOptions {
@@ -78,6 +81,7 @@ class Model {
   Predictions predict(const DatasetPtr& dataset, int global_batch = 256);
 
   const std::string& name() const { return options_.name; }
+  std::uint64_t seed() const { return options_.seed; }
   const Strategy& strategy() const { return session_->strategy(); }
   const Network& network() const { return *network_; }
   const Objective& objective() const { return objective_; }
@@ -108,6 +112,14 @@ class Model {
 LayerPtr dense(int units, const std::string& activation = "linear");
 LayerPtr dense(int units, const DenseOptions& options);
 LayerPtr activation(const std::string& name);
+LayerPtr dropout(double rate);
+LayerPtr embedding(int tokens, int width);
+LayerPtr embedding(int tokens, int width, const Initializer& initializer);
+LayerPtr layer_norm(double epsilon = 1e-5);
+LayerPtr position_embedding();
+LayerPtr position_embedding(const Initializer& initializer);
+LayerPtr self_attention(const SelfAttentionOptions& options);
+LayerPtr residual(std::vector<LayerPtr> branch, const ResidualOptions& options = {});
 
 /// The hash of Model::weight_hash.
 std::string hash_of(const std::vector<NamedArray>& arrays);

@@ -4,6 +4,7 @@
 #include "strategies/trace/range.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 namespace mirrorscale::strategies {
@@ -11,6 +12,7 @@ namespace mirrorscale::strategies {
 Session::Session(Strategy strategy, std::shared_ptr<const Network> network, std::uint64_t seed)
     : strategy_(std::move(strategy)), network_(std::move(network)), state_(std::make_shared<State>()) {
   state_->network = network_;
+  state_->seed = seed;
   const auto n = static_cast<std::size_t>(strategy_.replicas());
   state_->replicas.resize(n);
   state_->training_batches.resize(n);
@@ -208,17 +210,46 @@ double Session::State::penalty() const {
 }
 
 void Session::check_features(const Dataset& dataset) const {
-  if (dataset.features() == network_->features()) return;
-  throw std::invalid_argument("[data] '" + dataset.name() + "' has rows of " +
-                              std::to_string(dataset.features()) + " features; the model takes " +
-                              std::to_string(network_->features()));
+  if (dataset.features() != network_->features()) {
+    throw std::invalid_argument("[data] '" + dataset.name() + "' has rows of " +
+                                std::to_string(dataset.features()) + " features; the model takes " +
+                                std::to_string(network_->features()));
+  }
+  const Layer& first = *network_->stages().front().layer;
+  if (!first.takes_tokens()) return;
+  constexpr std::int64_t kRows = 1024;  // looked at together
+  const auto room = kernels::make_buffer(kernels::activation_size(kRows, dataset.features()));
+  std::vector<std::int64_t> rows;
+  for (std::int64_t from = 0; from < dataset.rows(); from += kRows) {
+    rows.resize(static_cast<std::size_t>(std::min(kRows, dataset.rows() - from)));
+    std::iota(rows.begin(), rows.end(), from);
+    const kernels::Matrix x = kernels::activation_view(
+        kernels::Layout::kPanels, room.get(), static_cast<int>(rows.size()), dataset.features(), kRows);
+    dataset.copy_features(rows, x);
+    first.check_input(x, from, dataset.name());
+  }
+}
+
+void Session::check_answers(const Dataset& dataset) const {
+  const TargetShape shape{dataset.classes(), dataset.target_columns()};
+  state_->objective.loss->check(network_->outputs(), shape);
+  for (const auto& metric : state_->objective.metrics) metric->check(network_->outputs(), shape);
+  const int positions = network_->out().rows(), answers = shape.classes > 0 ? dataset.labels_per_row() : 1;
+  if (answers == positions) return;
+  throw std::invalid_argument("[data] '" + dataset.name() + "' has " + std::to_string(answers) +
+                              (answers == 1 ? " answer" : " labels") + " a row; the model predicts at " +
+                              std::to_string(positions) + (positions == 1 ? " position" : " positions") +
+                              " of each; both must be the same");
 }
 
 void Session::prepare_batches(std::vector<BatchBuffers> State::*batches, const Dataset& dataset, int rows,
                               int roots) {
-  check_features(dataset);
-  const BatchBuffers::Shape shape{rows, dataset.features(), dataset.classes(), dataset.target_columns(),
-                                  dataset.weighted()};
+  const BatchBuffers::Shape shape{rows,
+                                  dataset.features(),
+                                  dataset.classes(),
+                                  dataset.target_columns(),
+                                  dataset.weighted(),
+                                  dataset.labels_per_row()};
   State::run(strategy_, state_, [batches, shape, roots](State& state, Communicator& host) {
     const auto rank = static_cast<std::size_t>(host.rank());
     Replica& replica = *state.replicas[rank];
@@ -249,13 +280,18 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
   const int input_slots = strategy.backend() == "cuda" ? 2 : 1;
   if (validation != nullptr) {
     const auto most = static_cast<int>(std::min<std::int64_t>(global_batch, validation->rows()));
-    const BatchBuffers::Shape shape{(most + n - 1) / n, validation->features(), validation->classes(),
-                                    validation->target_columns(), validation->weighted()};
+    const BatchBuffers::Shape shape{(most + n - 1) / n,     validation->features(),
+                                    validation->classes(),  validation->target_columns(),
+                                    validation->weighted(), validation->labels_per_row()};
     rows = std::max(rows, shape.rows);
     judged = BatchBuffers::planned_bytes(shape, input_slots);
   }
-  const BatchBuffers::Shape inputs{rows, dataset.features(), dataset.classes(), dataset.target_columns(),
-                                   dataset.weighted()};
+  const BatchBuffers::Shape inputs{rows,
+                                   dataset.features(),
+                                   dataset.classes(),
+                                   dataset.target_columns(),
+                                   dataset.weighted(),
+                                   dataset.labels_per_row()};
   const bool cuda = strategy.backend() == "cuda";
   std::size_t largest_matrix = network.chain().largest_matrix(rows);
   for (const auto& slice : network.parameters().slices())

@@ -51,7 +51,7 @@ struct Objective {
   OptimizerPtr optimizer;
 };
 
-/// Row-major predictions in input order.
+/// Row-major predictions in input order: of each row the columns of all its positions, one after the other.
 struct Predictions {
   std::int64_t rows = 0;
   int columns = 0;
@@ -116,6 +116,7 @@ class Session {
   void set_initial_slots();
   void write_slots(std::shared_ptr<const std::vector<std::vector<float>>> arenas);
   void check_features(const Dataset& dataset) const;
+  void check_answers(const Dataset& dataset) const;
   void check_steps(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
                    const Timeline* timeline) const;
   void prepare_batches(std::vector<BatchBuffers> State::*batches, const Dataset& dataset, int rows,

@@ -9,7 +9,7 @@
 namespace mirrorscale::strategies {
 namespace {
 
-constexpr std::int64_t kWindow = 1 << 16;  // rows whose statistics are kept at a time
+constexpr std::int64_t kWindow = 1 << 16;  // rows of results whose statistics are kept at a time
 
 int checked_batch(int global_batch, const char* what) {
   if (global_batch >= 1) return global_batch;
@@ -39,15 +39,14 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
       std::max(1, static_cast<int>(std::min<std::int64_t>(checked_batch(global_batch, "evaluate"),
                                                           static_cast<std::int64_t>(rows.size()))));
   check_features(*dataset);
-  const TargetShape shape{dataset->classes(), dataset->target_columns()};
-  state_->objective.loss->check(network_->outputs(), shape);
-  for (const auto& metric : state_->objective.metrics) metric->check(network_->outputs(), shape);
+  check_answers(*dataset);
   const int n = strategy_.replicas();
   prepare_batches(&State::judged_batches, *dataset, (global_batch + n - 1) / n, 0);
 
   sums.metric_sums.resize(state_->objective.metrics.size());
   const auto all = static_cast<std::int64_t>(rows.size());
-  const std::int64_t window = std::max<std::int64_t>(1, kWindow / global_batch) * global_batch;
+  const int positions = network_->out().rows();  // results of a row
+  const std::int64_t window = std::max<std::int64_t>(1, kWindow / positions / global_batch) * global_batch;
   const auto kept = std::make_shared<std::vector<float>>();
   for (std::int64_t begin = 0; begin < all; begin += window) {
     const auto window_rows = rows.subspan(static_cast<std::size_t>(begin),
@@ -55,40 +54,42 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
     // A copy, so that a rank that is left behind finds it alive.
     const auto shared =
         std::make_shared<const std::vector<std::int64_t>>(window_rows.begin(), window_rows.end());
-    kept->assign(shared->size() * kernels::kPanel, 0.0F);
-    State::run(
-        strategy_, state_,
-        [dataset, shared, global_batch, kept, sharder = strategy_.parts().sharder](State& state,
-                                                                                   Communicator& seat) {
-          const auto rank = static_cast<std::size_t>(seat.rank());
-          Replica& replica = *state.replicas[rank];
-          BatchBuffers& batch = state.judged_batches[rank];
-          std::vector<float> room;
-          const std::span<const std::int64_t> part = *shared;
-          for (std::size_t at = 0; at < part.size(); at += static_cast<std::size_t>(global_batch)) {
-            const auto count =
-                static_cast<int>(std::min(part.size() - at, static_cast<std::size_t>(global_batch)));
-            const Range mine = sharder->split(count, seat.size())[rank];
-            if (mine.count == 0) continue;
-            const std::size_t first = at + static_cast<std::size_t>(mine.first);
-            const auto ids = part.subspan(first, static_cast<std::size_t>(mine.count));
-            State::load(*dataset, ids, batch, 0);
-            const TraceRange range("evaluate");
-            const auto arrived = batch.receive(0, mine.count);
-            replica.forward(arrived.features);
-            replica.judge(*state.objective.loss, state.objective.metrics, arrived.targets, false);
-            batch.done(0);
-            const kernels::ConstMatrix statistics = on_host(replica.backend(), replica.statistics(), room);
-            for (int r = 0; r < mine.count; ++r) {
-              copy_row(statistics, r, kept->data() + (first + static_cast<std::size_t>(r)) * kernels::kPanel);
-            }
-          }
-        });
-    // Row by row in double: the same sum for any batch and number of replicas.
-    for (std::size_t r = 0; r < shared->size(); ++r) {
-      StepStatistics row;
-      std::copy_n(kept->data() + r * kernels::kPanel, kernels::kPanel, row.begin());
-      sums.add(row, 1);
+    const auto of_row = static_cast<std::size_t>(positions) * kernels::kPanel;
+    kept->assign(shared->size() * of_row, 0.0F);
+    State::run(strategy_, state_,
+               [dataset, shared, global_batch, kept, of_row, sharder = strategy_.parts().sharder](
+                   State& state, Communicator& seat) {
+                 const auto rank = static_cast<std::size_t>(seat.rank());
+                 Replica& replica = *state.replicas[rank];
+                 BatchBuffers& batch = state.judged_batches[rank];
+                 std::vector<float> room;
+                 const std::span<const std::int64_t> part = *shared;
+                 for (std::size_t at = 0; at < part.size(); at += static_cast<std::size_t>(global_batch)) {
+                   const auto count =
+                       static_cast<int>(std::min(part.size() - at, static_cast<std::size_t>(global_batch)));
+                   const Range mine = sharder->split(count, seat.size())[rank];
+                   if (mine.count == 0) continue;
+                   const std::size_t first = at + static_cast<std::size_t>(mine.first);
+                   const auto ids = part.subspan(first, static_cast<std::size_t>(mine.count));
+                   State::load(*dataset, ids, batch, 0);
+                   const TraceRange range("evaluate");
+                   const auto arrived = batch.receive(0, mine.count);
+                   replica.forward(arrived.features);
+                   replica.judge(*state.objective.loss, state.objective.metrics, arrived.targets, false);
+                   batch.done(0);
+                   const kernels::ConstMatrix statistics =
+                       on_host(replica.backend(), replica.statistics(), room);
+                   for (int r = 0; r < statistics.rows; ++r) {
+                     copy_row(statistics, r,
+                              kept->data() + first * of_row + static_cast<std::size_t>(r) * kernels::kPanel);
+                   }
+                 }
+               });
+    // One by one in double: the same sum for any batch and number of replicas.
+    for (std::size_t at = 0; at < kept->size(); at += kernels::kPanel) {
+      StepStatistics result;
+      std::copy_n(kept->data() + at, kernels::kPanel, result.begin());
+      sums.add(result, at % of_row == 0 ? 1 : 0);
     }
   }
   return sums;
@@ -97,11 +98,13 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
 Predictions Session::predict(const DatasetPtr& dataset, int global_batch) {
   global_batch = std::max(
       1, static_cast<int>(std::min<std::int64_t>(checked_batch(global_batch, "predict"), dataset->rows())));
+  check_features(*dataset);
   const int n = strategy_.replicas();
   prepare_batches(&State::judged_batches, *dataset, (global_batch + n - 1) / n, 0);
   const auto result = std::make_shared<Predictions>();
   result->rows = dataset->rows();
-  result->columns = network_->outputs();
+  const int positions = network_->out().rows();
+  result->columns = network_->outputs() * positions;
   result->values.resize(static_cast<std::size_t>(result->rows) * static_cast<std::size_t>(result->columns));
   State::run(
       strategy_, state_,
@@ -122,11 +125,11 @@ Predictions Session::predict(const DatasetPtr& dataset, int global_batch) {
           replica.forward(batch.receive(0, mine.count).features);
           batch.done(0);
           const kernels::ConstMatrix output = on_host(replica.backend(), replica.output(), room);
-          for (int r = 0; r < mine.count; ++r) {
+          float* const mine_begin = result->values.data() + static_cast<std::size_t>(at + mine.first) *
+                                                                static_cast<std::size_t>(result->columns);
+          for (int r = 0; r < output.rows; ++r)
             copy_row(output, r,
-                     result->values.data() + static_cast<std::size_t>(at + mine.first + r) *
-                                                 static_cast<std::size_t>(result->columns));
-          }
+                     mine_begin + static_cast<std::size_t>(r) * static_cast<std::size_t>(output.columns));
         }
       });
   return std::move(*result);

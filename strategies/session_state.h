@@ -14,6 +14,7 @@ namespace mirrorscale::strategies {
 /// What the ranks of a session work on. Kept apart so that a rank that is left behind finds it alive.
 struct Session::State {
   std::shared_ptr<const Network> network;
+  std::uint64_t seed = 0;  // of the model
   std::vector<std::unique_ptr<Replica>> replicas;
   std::unique_ptr<DeviceGroup> group;
   std::vector<std::unique_ptr<Communicator>> seats;  // of the devices' memory

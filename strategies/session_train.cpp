@@ -14,7 +14,12 @@ void Session::State::load(const Dataset& dataset, std::span<const std::int64_t> 
   dataset.copy_features(rows, to.features);
   if (dataset.classes() > 0) dataset.copy_labels(rows, to.labels);
   if (dataset.target_columns() > 0) dataset.copy_targets(rows, to.values);
-  if (dataset.weighted()) dataset.copy_weights(rows, to.weights);
+  if (dataset.weighted()) {
+    dataset.copy_weights(rows, to.weights);
+    // A row's weight is that of each of its labels; from the last on, so that none is overwritten unread.
+    const auto labels = static_cast<std::size_t>(dataset.labels_per_row());
+    for (std::size_t i = rows.size() * labels; labels > 1 && i-- > 0;) to.weights[i] = to.weights[i / labels];
+  }
   batch.send(slot);
 }
 
@@ -44,9 +49,13 @@ void Session::start_training(DatasetPtr dataset, int global_batch, int accumulat
   if (dataset->rows() < 1)
     throw std::invalid_argument("[fit] data set '" + dataset->name() + "' has no rows");
   check_features(*dataset);
-  const TargetShape shape{dataset->classes(), dataset->target_columns()};
-  state_->objective.loss->check(network_->outputs(), shape);
-  for (const auto& metric : state_->objective.metrics) metric->check(network_->outputs(), shape);
+  check_answers(*dataset);
+  if (strategy_.graphs() && network_->chain().random()) {
+    throw std::invalid_argument(
+        "[fit] the model has a dropout layer, which draws other numbers in each step, and graphs repeat a "
+        "step "
+        "as it was recorded; train it without graphs (--graphs)");
+  }
 
   state_->dataset = nullptr;  // until all is ready
   state_->recordings.clear();
@@ -139,6 +148,7 @@ class Session::Steps {
     if (timeline != nullptr && i == 0) timeline->start(rank_, backend_.marked_s(StepMark::kEnd));
     marking_ = timeline != nullptr;
     plan_ = &state_.plan(first + i).batch;
+    step_ = done_ + i;
     const auto& pieces = pieces_of(first + i);
     mark(StepMark::kStart);
     for (std::size_t p = 0; p < pieces.size(); ++p) {
@@ -148,6 +158,7 @@ class Session::Steps {
       if (p == 0) mark(StepMark::kInput);
       // The pieces of an accumulation can't be told apart: all their time is backward's.
       if (p == 0 && pieces.size() > 1) mark(StepMark::kForward);
+      first_row_ = plan_->shares[static_cast<std::size_t>(rank_)].rows.first + pieces[p].rows.first;
       work(pieces[p], arrived, slot, pieces.size() == 1);
       batch_.done(slot);
       if (p + 1 == pieces.size()) mark(StepMark::kBackward);
@@ -209,7 +220,7 @@ class Session::Steps {
 
   void forward(const BatchBuffers::Arrived& arrived) {
     const TraceRange range("forward");
-    replica_.forward(arrived.features);
+    replica_.forward(arrived.features, {true, state_.seed, step_, first_row_});
     replica_.judge(*state_.objective.loss, state_.objective.metrics, arrived.targets, true);
   }
   void backward(const std::function<void(std::size_t)>& ready) {
@@ -288,6 +299,7 @@ class Session::Steps {
   const std::function<void(std::size_t)> gradients_ready_;
   std::vector<GradientRoot> roots_;
   const BatchPlan* plan_ = nullptr;
+  std::int64_t step_ = 0, first_row_ = 0;  // of this step
   ReductionResult reduced_;
   double penalty_ = 0;
   bool marking_ = false;

@@ -12,7 +12,8 @@ endif()
 foreach(library IN LISTS libraries)
   install(TARGETS ${library} EXPORT mirrorscaleTargets
           ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-          FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mirrorscale")
+          FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mirrorscale"
+          FILE_SET with_source DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mirrorscale")
 endforeach()
 if(TARGET mirrorscale)
   install(TARGETS mirrorscale RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

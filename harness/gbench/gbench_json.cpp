@@ -57,14 +57,14 @@ Json context(const Environment& environment, const std::string& command,
 
 /// Times per step and throughput of one cell's slices.
 struct PerStep {
-  std::vector<double> real_ms, cpu_ms, items_per_second;
+  std::vector<double> real_ns, cpu_ns, items_per_second;
 };
 
 PerStep per_step(const CellTiming& cell) {
-  PerStep values{.real_ms = {}, .cpu_ms = {}, .items_per_second = cell.samples_per_s()};
+  PerStep values{.real_ns = {}, .cpu_ns = {}, .items_per_second = cell.samples_per_s()};
   for (const Slice& slice : cell.slices) {
-    values.real_ms.push_back(slice.seconds * 1e3 / cell.steps_per_slice);
-    values.cpu_ms.push_back(slice.cpu_s * 1e3 / cell.steps_per_slice);
+    values.real_ns.push_back(slice.seconds * 1e9 / cell.steps_per_slice);
+    values.cpu_ns.push_back(slice.cpu_s * 1e9 / cell.steps_per_slice);
   }
   return values;
 }
@@ -106,10 +106,10 @@ Json entry(const CellTiming& cell, std::size_t family, const std::string& name, 
               {"run_name", cell.name}, {"run_type", run_type},   {"repetitions", cell.slices.size()}};
 }
 
-void add_times(Json& json, double real_ms, double cpu_ms, double items_per_second) {
-  json["real_time"] = real_ms;
-  json["cpu_time"] = cpu_ms;
-  json["time_unit"] = "ms";
+void add_times(Json& json, double real_ns, double cpu_ns, double items_per_second) {
+  json["real_time"] = real_ns;
+  json["cpu_time"] = cpu_ns;
+  json["time_unit"] = "ns";  // its default, and compare.py prints whole numbers
   json["items_per_second"] = items_per_second;
 }
 
@@ -120,7 +120,7 @@ void add_cell(Json& list, const CellTiming& cell, std::size_t family) {
     json["repetition_index"] = i;
     json["threads"] = 1;
     json["iterations"] = cell.steps_per_slice;
-    add_times(json, values.real_ms[i], values.cpu_ms[i], values.items_per_second[i]);
+    add_times(json, values.real_ns[i], values.cpu_ns[i], values.items_per_second[i]);
     list.push_back(std::move(json));
   }
   if (!cell.error.empty() || cell.slices.empty()) {
@@ -140,7 +140,7 @@ void add_cell(Json& list, const CellTiming& cell, std::size_t family) {
     json["aggregate_name"] = aggregate.name;
     json["aggregate_unit"] = aggregate.unit;
     json["iterations"] = cell.slices.size();
-    add_times(json, aggregate.of(values.real_ms), aggregate.of(values.cpu_ms),
+    add_times(json, aggregate.of(values.real_ns), aggregate.of(values.cpu_ns),
               aggregate.of(values.items_per_second));
     list.push_back(std::move(json));
   }

@@ -1,8 +1,8 @@
 #include "harness/judge/paired_change.h"
 
 #include "harness/judge/holm.h"
-#include "harness/judge/student.h"
 #include "harness/measure/signed_rank.h"
+#include "harness/measure/student.h"
 #include "harness/measure/summary.h"
 
 #include <algorithm>

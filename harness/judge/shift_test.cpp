@@ -1,6 +1,6 @@
 #include "harness/judge/shift_test.h"
 
-#include "harness/judge/student.h"
+#include "harness/measure/student.h"
 
 #include <algorithm>
 #include <cmath>

@@ -18,10 +18,4 @@ double normal_point(double tail) {
   return low;
 }
 
-double student_point(double tail, double freedom) {
-  const double z = normal_point(tail), z2 = z * z;
-  return z + z * (z2 + 1) / (4 * freedom) + z * ((5 * z2 + 16) * z2 + 3) / (96 * freedom * freedom) +
-         z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * freedom * freedom * freedom);
-}
-
 }  // namespace mirrorscale::harness

@@ -1,6 +1,7 @@
 #include "harness/measure/ratio.h"
 
 #include "harness/measure/normal.h"
+#include "harness/measure/student.h"
 #include "harness/measure/summary.h"
 
 #include <algorithm>
@@ -100,7 +101,7 @@ class RankedSample {
 /// one value.
 double expanded_tail(double tail, double independent) {
   const double n = std::max(independent, 4.0);
-  return normal_above(std::sqrt(n / (n - 1)) * student_point(tail, n - 1));
+  return normal_above(std::sqrt(n / (n - 1)) * student_quantile_above(tail, n - 1));
 }
 
 /// Interval of the median of `values`; empty for fewer than 2.

@@ -71,6 +71,32 @@ void list_phases(Fields& fields, T& phases) {
 }
 
 template <class Fields, class T>
+void list_gpu_clocks(Fields& fields, T& gpu) {
+  fields("uuid", gpu.uuid);
+  fields("looks", gpu.looks);
+  fields("sm_hz", gpu.sm_hz);
+  fields("memory_hz", gpu.memory_hz);
+  fields("temperature_c", gpu.temperature_c);
+  fields("power_w", gpu.power_w);
+  fields("throttle_reasons", gpu.throttle_reasons);
+}
+
+template <class Fields, class T>
+void list_clocks(Fields& fields, T& clocks) {
+  fields("preempted_steps", clocks.preempted_steps);
+  fields("throttled_steps", clocks.throttled_steps);
+  fields("disturbed_steps", clocks.disturbed_steps);
+  fields("cpu_s_per_step", clocks.cpu_s_per_step);
+  fields("preemptions", clocks.preemptions);
+  fields("core_wait_s_per_step", clocks.core_wait_s_per_step);
+  fields("instructions_per_step", clocks.instructions_per_step);
+  fields("core_hz", clocks.core_hz);
+  fields("steal_share", clocks.steal_share);
+  fields("gpus", clocks.gpus);
+  fields("not_measured", clocks.not_measured);
+}
+
+template <class Fields, class T>
 void list_measurement(Fields& fields, T& measurement) {
   fields("slices", measurement.slices);
   fields("steps_per_slice", measurement.steps_per_slice);
@@ -91,6 +117,7 @@ void list_measurement(Fields& fields, T& measurement) {
   fields("slice_samples_per_s", measurement.slice_samples_per_s);
   fields("slice_start_s", measurement.slice_start_s);
   fields("step_s", measurement.step_s);
+  fields.optional("clocks", measurement.clocks);
 }
 
 template <class Fields, class T>
@@ -138,6 +165,7 @@ void list_cell(Fields& fields, T& cell) {
   fields.optional("reason_kind", cell.reason_kind);
   fields("checks", cell.checks);
   fields("weight_hash", cell.weight_hash);
+  fields.optional("evaluation", cell.evaluation);
   fields("memory", cell.memory);
   fields("measurement", cell.measurement);
 }

@@ -60,6 +60,12 @@ class FieldWriter {
   static Json write(const std::vector<CudaDevice>& devices) {
     return list_of(devices, [](auto& f, auto& v) { list_cuda_device(f, v); });
   }
+  static Json write(const std::vector<GpuClocks>& gpus) {
+    return list_of(gpus, [](auto& f, auto& v) { list_gpu_clocks(f, v); });
+  }
+  static Json write(const Clocks& value) {
+    return nested(value, [](auto& f, auto& v) { list_clocks(f, v); });
+  }
   static Json write(const Plan& plan) {
     Json axes = Json::object(), settings = Json::object();
     for (const auto& [name, values] : plan.axes) {
@@ -175,7 +181,8 @@ class FieldReader {
       read(element, name, values.emplace_back());
     }
   }
-  static void read(const Json& json, const std::string& field, std::map<std::string, std::string>& values) {
+  template <class T>
+  static void read(const Json& json, const std::string& field, std::map<std::string, T>& values) {
     if (!json.is_object()) fail(field, "an object", json);
     values.clear();
     for (const auto& [name, element] : json.items()) read(element, field + "." + name, values[name]);
@@ -239,6 +246,12 @@ class FieldReader {
   static void read(const Json& json, const std::string& field, CudaDevice& value) {
     nested(json, field, value, [](auto& f, auto& v) { list_cuda_device(f, v); });
   }
+  static void read(const Json& json, const std::string& field, GpuClocks& value) {
+    nested(json, field, value, [](auto& f, auto& v) { list_gpu_clocks(f, v); });
+  }
+  static void read(const Json& json, const std::string& field, Clocks& value) {
+    nested(json, field, value, [](auto& f, auto& v) { list_clocks(f, v); });
+  }
   static void read(const Json& json, const std::string& field, Interval& value) {
     nested(json, field, value, [](auto& f, auto& v) { list_interval(f, v); });
   }
@@ -292,18 +305,30 @@ T read_object(const Json& json, List list) {
   return record;
 }
 
+void require_of_schema_1(const CellRecord& cell) {
+  const char* newer = !cell.evaluation.empty()                       ? "evaluation"
+                      : cell.measurement && cell.measurement->clocks ? "measurement.clocks"
+                      : cell.reason_kind == ReasonKind::kDisturbed   ? "reason_kind \"disturbed\""
+                                                                     : nullptr;
+  if (newer != nullptr) throw FieldError{fmt::format("unknown field {}: it came with schema 2", newer)};
+}
+
 Record read_record(const Json& json) {
   if (!json.is_object()) throw FieldError{"expected a JSON object"};
   const auto schema = json.find("schema");
   if (schema == json.end()) throw FieldError{"field schema is missing; this is no record of mirrorscale"};
-  if (!schema->is_number_integer() || *schema != kRecordSchema) {
-    throw FieldError{
-        fmt::format("schema {}; this program reads schema {} only", schema->dump(), kRecordSchema)};
+  if (!schema->is_number_integer() || *schema < kOldestRecordSchema || *schema > kRecordSchema) {
+    throw FieldError{fmt::format("schema {}; this program reads schemas {} to {}", schema->dump(),
+                                 kOldestRecordSchema, kRecordSchema)};
   }
   const auto kind = json.find("kind");
   if (kind == json.end()) throw FieldError{"field kind is missing"};
   if (*kind == "run") return read_object<RunRecord>(json, [](auto& f, auto& r) { list_run(f, r); });
-  if (*kind == "cell") return read_object<CellRecord>(json, [](auto& f, auto& r) { list_cell(f, r); });
+  if (*kind == "cell") {
+    CellRecord cell = read_object<CellRecord>(json, [](auto& f, auto& r) { list_cell(f, r); });
+    if (*schema == kOldestRecordSchema) require_of_schema_1(cell);
+    return cell;
+  }
   throw FieldError{fmt::format("kind {}; expected \"run\" or \"cell\"", kind->dump())};
 }
 

@@ -85,6 +85,40 @@ void require_finite(const PlanValue& value, const std::string& field) {
     require(std::isfinite(*number), field, "a finite number");
 }
 
+/// Of a measurement of so many steps on so many replicas.
+void validate(const Clocks& clocks, std::int64_t steps, std::int64_t replicas) {
+  for (const auto& [name, count] : {std::pair{"preempted_steps", clocks.preempted_steps},
+                                    std::pair{"throttled_steps", clocks.throttled_steps},
+                                    std::pair{"disturbed_steps", clocks.disturbed_steps}}) {
+    require(0 <= count && count <= steps, std::string("measurement.clocks.") + name,
+            fmt::format("0 to {}, the steps, not {}", steps, count));
+  }
+  const auto count = static_cast<std::size_t>(replicas);
+  const auto require_one_a_replica = [&](const auto& values, bool needed, const char* name) {
+    const std::string field = std::string("measurement.clocks.") + name;
+    require(
+        values.size() == count || (!needed && values.empty()), field,
+        fmt::format("one value a replica ({}){}, not {}", count, needed ? "" : " or none", values.size()));
+    for (const auto value : values) require_amount(static_cast<double>(value), field);
+  };
+  require_one_a_replica(clocks.cpu_s_per_step, true, "cpu_s_per_step");
+  require_one_a_replica(clocks.preemptions, true, "preemptions");
+  require_one_a_replica(clocks.core_wait_s_per_step, false, "core_wait_s_per_step");
+  require_one_a_replica(clocks.instructions_per_step, false, "instructions_per_step");
+  if (clocks.core_hz) require_interval(*clocks.core_hz, "measurement.clocks.core_hz");
+  if (clocks.steal_share) {
+    require(0 <= *clocks.steal_share && *clocks.steal_share <= 1, "measurement.clocks.steal_share", "0 to 1");
+  }
+  for (const GpuClocks& gpu : clocks.gpus) {
+    require_count(gpu.looks, 1, "measurement.clocks.gpus.looks");
+    for (const auto& [name, range] :
+         {std::pair{"sm_hz", &gpu.sm_hz}, std::pair{"memory_hz", &gpu.memory_hz},
+          std::pair{"temperature_c", &gpu.temperature_c}, std::pair{"power_w", &gpu.power_w}}) {
+      if (*range) require_interval(**range, std::string("measurement.clocks.gpus.") + name);
+    }
+  }
+}
+
 /// `apart`: why the cell makes no scaling claim, "oversubscribed" or "emulated"; empty where it may.
 void validate(const Measurement& measurement, std::string_view apart) {
   require_count(measurement.slices, 1, "measurement.slices");
@@ -163,16 +197,19 @@ std::string_view to_word(ReasonKind kind) {
       return "out_of_memory";
     case ReasonKind::kDeviceFailed:
       return "device_failed";
+    case ReasonKind::kDisturbed:
+      return "disturbed";
   }
   throw std::logic_error("[to_word] no such kind of reason");
 }
 
 ReasonKind reason_kind_from_word(std::string_view word) {
-  for (const ReasonKind kind : {ReasonKind::kOther, ReasonKind::kOutOfMemory, ReasonKind::kDeviceFailed}) {
+  for (const ReasonKind kind :
+       {ReasonKind::kOther, ReasonKind::kOutOfMemory, ReasonKind::kDeviceFailed, ReasonKind::kDisturbed}) {
     if (word == to_word(kind)) return kind;
   }
   throw std::invalid_argument(
-      fmt::format("kind of reason \"{}\"; expected other, out_of_memory or device_failed", word));
+      fmt::format("kind of reason \"{}\"; expected other, out_of_memory, device_failed or disturbed", word));
 }
 
 std::vector<double> thin_out(const std::vector<double>& values, std::size_t most) {
@@ -235,6 +272,9 @@ void validate(const CellRecord& cell) {
   require_count(cell.memory.predicted_bytes_per_device, 0, "memory.predicted_bytes_per_device");
   require_count(cell.memory.process_peak_bytes, 0, "memory.process_peak_bytes");
   for (const Verdict& check : cell.checks) require_text(check.invariant, "checks.invariant");
+  for (const auto& [name, value] : cell.evaluation) {
+    require(std::isfinite(value), "evaluation." + name, "a finite number");
+  }
 
   const bool ok = cell.status == CellStatus::kOk;
   require(cell.measurement.has_value() == ok, "measurement",
@@ -248,7 +288,9 @@ void validate(const CellRecord& cell) {
   require(cell.status != CellStatus::kFailed || broken, "checks", "one that failed, as status is failed");
   if (cell.measurement) {
     validate(*cell.measurement, cell.oversubscribed ? "oversubscribed" : cell.emulated ? "emulated" : "");
-  };
+    const auto& clocks = cell.measurement->clocks;
+    if (clocks) validate(*clocks, cell.measurement->steps, cell.replicas);
+  }
 }
 
 }  // namespace mirrorscale::harness

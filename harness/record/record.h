@@ -1,5 +1,6 @@
 #pragma once
 #include "harness/check/verdict.h"
+#include "harness/measure/clocks.h"
 #include "harness/measure/interval.h"
 #include "harness/measure/stopping.h"
 
@@ -16,7 +17,8 @@
 /// the file.
 namespace mirrorscale::harness {
 
-inline constexpr int kRecordSchema = 1;
+/// What is written. Schema 1 lacks `evaluation`, `clocks` and the kind "disturbed", and is read as well.
+inline constexpr int kRecordSchema = 2, kOldestRecordSchema = 1;
 
 /// A GPU that a run may use.
 struct CudaDevice {
@@ -67,9 +69,9 @@ std::string_view to_word(CellStatus status);  // "ok", "failed", "error", "skipp
 /// Throw std::invalid_argument for any other word.
 Scaling scaling_from_word(std::string_view word);
 /// What a program needs to know of the reason: such a cell isn't tried again; the device can't be used any
-/// more.
-enum class ReasonKind { kOther, kOutOfMemory, kDeviceFailed };
-std::string_view to_word(ReasonKind kind);  // "other", "out_of_memory", "device_failed"
+/// more; too many steps were disturbed, so that its times were thrown away.
+enum class ReasonKind { kOther, kOutOfMemory, kDeviceFailed, kDisturbed };
+std::string_view to_word(ReasonKind kind);  // "other", "out_of_memory", "device_failed", "disturbed"
 ReasonKind reason_kind_from_word(std::string_view word);
 CellStatus cell_status_from_word(std::string_view word);
 
@@ -96,7 +98,8 @@ struct Measurement {
   PhasesS phases_s;
   std::optional<double> fma_peak_share;
   std::vector<double> slice_samples_per_s, slice_start_s;
-  std::vector<double> step_s;  // at most kStepsKept
+  std::vector<double> step_s;    // at most kStepsKept
+  std::optional<Clocks> clocks;  // absent in the file where nothing was read
   bool operator==(const Measurement&) const = default;
 };
 inline constexpr std::size_t kStepsKept = 2000;
@@ -124,6 +127,9 @@ struct CellRecord {
   ReasonKind reason_kind = ReasonKind::kOther;  // absent in the file where it is kOther
   std::vector<Verdict> checks;
   std::string weight_hash;
+  /// Loss and metrics of the test rows after the steps that `weight_hash` is of; absent in the file where
+  /// empty.
+  std::map<std::string, double> evaluation;
   Memory memory;
   std::optional<Measurement> measurement;
   /// Whether its times say anything about scaling.

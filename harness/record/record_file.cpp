@@ -24,9 +24,12 @@ namespace {
 
 /// Every record begins so, hence a torn one does as far as it goes; anything else is not ours to drop.
 bool is_torn_record(std::string_view tail) {
-  constexpr std::string_view kStart = "{\"schema\":1,\"kind\":\"";
-  const std::size_t known = std::min(tail.size(), kStart.size());
-  return tail.substr(0, known) == kStart.substr(0, known);
+  for (int schema = kOldestRecordSchema; schema <= kRecordSchema; ++schema) {
+    const std::string start = fmt::format("{{\"schema\":{},\"kind\":\"", schema);
+    const std::size_t known = std::min(tail.size(), start.size());
+    if (tail.substr(0, known) == start.substr(0, known)) return true;
+  }
+  return false;
 }
 
 RecordSet parse(std::string_view content, const std::filesystem::path& path) {

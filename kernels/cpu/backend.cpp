@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/tables.h"
 #include "kernels/host_backend.h"
+#include "kernels/reference/images.h"
 
 #include <stdexcept>
 
@@ -33,6 +34,37 @@ class CpuBackend final : public HostBackend {
   void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) override {
     t_.arenas->transpose(w, wt, first_block, blocks);
   }
+  void convolve(const Convolution& g, ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y,
+                float* scratch) override {
+    if (odd_groups(g)) return reference::convolve<float>(g, x, w, b, f, y);
+    t_.convolution->convolve(g, x, w, b, f, y, scratch);
+  }
+  void convolve_backward_input(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
+                               ConstMatrix saved, Matrix dx, float* scratch) override {
+    if (odd_groups(g)) return reference::convolve_backward_input<float>(g, dy, wt, f, saved, dx);
+    t_.convolution->convolve_backward_input(g, dy, wt, f, saved, dx, scratch);
+  }
+  void convolve_backward_weights(const Convolution& g, ConstMatrix x, ConstMatrix dy, int shard_samples,
+                                 Matrix dw, float* scratch) override {
+    if (odd_groups(g)) return reference::convolve_backward_weights<float>(g, x, dy, shard_samples, dw);
+    t_.convolution_gradient->convolve_backward_weights(g, x, dy, shard_samples, dw, scratch);
+  }
+  void max_pool(const Window& w, ConstMatrix x, Matrix y) override { t_.images->max_pool(w, x, y); }
+  void max_pool_backward(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f, ConstMatrix saved,
+                         Matrix dx) override {
+    t_.images->max_pool_backward(w, x, dy, f, saved, dx);
+  }
+  void average_pool(const Window& w, ConstMatrix x, Matrix y) override { t_.images->average_pool(w, x, y); }
+  void average_pool_backward(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved,
+                             Matrix dx) override {
+    t_.images->average_pool_backward(w, dy, f, saved, dx);
+  }
+  void pack_pixels(int pixels, ConstMatrix x, Matrix packed) override {
+    t_.images->pack_pixels(pixels, x, packed);
+  }
+  void unpack_pixels(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x) override {
+    t_.images->unpack_pixels(pixels, packed, f, saved, x);
+  }
   void activate(Activation f, ConstMatrix z, Matrix y) override { t_.rows->activate(f, z, y); }
   void activate_backward(Activation f, ConstMatrix saved, ConstMatrix dy, Matrix dz) override {
     t_.rows->activate_backward(f, saved, dy, dz);
@@ -40,6 +72,34 @@ class CpuBackend final : public HostBackend {
   void softmax(ConstMatrix z, Matrix p) override { t_.rows->softmax(z, p); }
   void softmax_backward(ConstMatrix p, ConstMatrix dy, Matrix dz) override {
     t_.rows->softmax_backward(p, dy, dz);
+  }
+
+  void layer_norm(ConstMatrix x, const float* gamma, const float* beta, float epsilon, Matrix moments,
+                  Matrix y) override {
+    t_.layer_norm->forward(x, gamma, beta, epsilon, moments, y);
+  }
+  void layer_norm_backward(ConstMatrix x, ConstMatrix moments, const float* gamma, ConstMatrix dy,
+                           Matrix scaled, Matrix dx) override {
+    t_.layer_norm->backward(x, moments, gamma, dy, scaled, dx);
+  }
+  void embed(ConstMatrix ids, ConstMatrix table, Matrix y) override { t_.embedding->embed(ids, table, y); }
+  void embed_backward(ConstMatrix ids, ConstMatrix dy, int shard_samples, Matrix dtable,
+                      float* scratch) override {
+    t_.embedding->embed_backward(ids, dy, shard_samples, dtable, scratch);
+  }
+  void add_positions(ConstMatrix x, ConstMatrix table, Matrix y) override {
+    t_.embedding->add_positions(x, table, y);
+  }
+  void sum_positions(ConstMatrix dy, int shard_samples, Matrix dtable) override {
+    t_.embedding->sum_positions(dy, shard_samples, dtable);
+  }
+  void dropout(const Dropout& which, ConstMatrix x, Matrix y) override { t_.rows->dropout(which, x, y); }
+  void attention(const Attention& a, ConstMatrix qkv, Matrix norms, Matrix y, float* scratch) override {
+    t_.attention->forward(a, qkv, norms, y, scratch);
+  }
+  void attention_backward(const Attention& a, ConstMatrix qkv, ConstMatrix norms, ConstMatrix y,
+                          ConstMatrix dy, Matrix dqkv, float* scratch) override {
+    t_.attention->backward(a, qkv, norms, y, dy, dqkv, scratch);
   }
 
   void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,
@@ -112,6 +172,11 @@ class CpuBackend final : public HostBackend {
   double run_fma_peak(double flops) override { return t_.arenas->run_fma_peak(flops, &sink_); }
 
  private:
+  /// Groups whose channels or filters don't fill whole panels: by plain loops, slowly.
+  static bool odd_groups(const Convolution& g) {
+    return g.groups > 1 && (g.group_channels() % kPanel != 0 || g.group_filters() % kPanel != 0);
+  }
+
   const cpu::Tables& t_;
   BackendInfo info_;
   float sink_ = 0;  // where run_fma_peak leaves its result, or it would be optimised away

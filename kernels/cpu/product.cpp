@@ -12,6 +12,7 @@
 // clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "kernels/cpu/finish-inl.h"
 #include "kernels/cpu/thin_product-inl.h"
 #include "kernels/cpu/tile-inl.h"
 // clang-format on
@@ -31,10 +32,6 @@ inline constexpr int kRows = 1, kPanels = 1;
 #endif
 inline constexpr int kRowBlock = kRows * (168 / kRows);  // rows of `a` that stay in L2 while all of b passes
 
-// -0: what is added where there is no bias. x + -0 is x for every x, +0 would turn -0 into +0.
-alignas(64) constexpr float kNoBias[kPanel] = {-0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F,
-                                               -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F, -0.0F};
-
 struct Product {
   ConstMatrix a, b;
   Matrix out;
@@ -42,20 +39,6 @@ struct Product {
   std::size_t bias_step = 0;  // floats from one panel's bias to the next
   ConstMatrix saved;
 };
-
-/// What is done to a sum before it is stored: f(sum + bias), or sum * f'(saved).
-enum class Pass { kForward, kBackward };
-
-template <Pass kPass, Activation kFunction>
-HWY_INLINE F32 finish(F32 sum, const float* bias, const float* saved) {
-  if constexpr (kPass == Pass::kForward) {
-    return activated<kFunction>(sum + load(bias));
-  } else if constexpr (kFunction == Activation::kLinear) {
-    return sum;
-  } else {
-    return times_derivative<kFunction>(sum, load(saved));
-  }
-}
 
 /// kR rows x kP panels of a Product, at row `m` and panel `n`.
 template <Pass kPass, Activation kFunction, int kR, int kP>
@@ -73,7 +56,15 @@ HWY_NOINLINE void product_tile(const Product& p, int m, int n) {
     }
   }
   Tile<kR, kP> c;
-  clear<kR, kP>(c);
+  if constexpr (kPass == Pass::kContinue) {
+    MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) {
+      MIRRORSCALE_UNROLL for (int v = 0; v < kP * kVectors; ++v) {
+        c[r][v] = load(vector_at(p.out.data + at, p.out.panel_stride, v) + r * kPanel);
+      }
+    }
+  } else {
+    clear<kR, kP>(c);
+  }
   int k = p.a.columns;
   for (; k >= kPanel; k -= kPanel, a += p.a.panel_stride, b += kBlock) {
     MIRRORSCALE_UNROLL for (int r = 0; r < kR; ++r) __builtin_prefetch(a + p.a.panel_stride + r * kPanel);
@@ -158,7 +149,12 @@ void linear_backward_input(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMa
   exact::with_activation(f, [&](auto kind) { product<Pass::kBackward, kind()>(p); });
 }
 
-const ProductTable kTable = {&linear, &linear_backward_input};
+void linear_continue(ConstMatrix x, ConstMatrix w, Matrix y) {
+  const Product p{.a = x, .b = w, .out = y, .saved = {}};
+  product<Pass::kContinue, Activation::kLinear>(p);
+}
+
+const ProductTable kTable = {&linear, &linear_backward_input, &linear_continue};
 
 }  // namespace
 

@@ -1,7 +1,8 @@
-// Activations and softmax.
+// Activations, softmax and dropout.
 #include "kernels/cpu/parts.h"
 
 #include <cstddef>
+#include <cstdint>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/rows.cpp"
@@ -78,7 +79,34 @@ void softmax_backward(ConstMatrix p, ConstMatrix dy, Matrix dz) {
   }
 }
 
-const RowsTable kTable = {&activate, &activate_backward, &softmax, &softmax_backward};
+void dropout(const Dropout& d, ConstMatrix x, Matrix y) {
+  const float factor = d.factor();
+  for (int row = 0; row < y.rows; ++row) {
+    const std::int64_t sample = d.first_sample + row / d.positions;
+    const int position = row % d.positions;
+    for (int group = 0; group * 4 < panels(y.columns); ++group) {
+      alignas(64) float factors[4 * kPanel];
+      for (int lane = 0; lane < kPanel; ++lane) {
+        const auto words = Dropout::words(d.key, sample, position, group, lane);
+        for (int i = 0; i < 4; ++i) {
+          const bool dropped = to_unit_float(words[static_cast<std::size_t>(i)]) < d.rate;
+          factors[i * kPanel + lane] = dropped ? 0 : factor;
+        }
+      }
+      for (int i = 0; i < 4 && group * 4 + i < panels(y.columns); ++i) {
+        const auto panel = static_cast<std::size_t>(group * 4 + i);
+        const float* in = row_of(x, row) + panel * x.panel_stride;
+        float* out = row_of(y, row) + panel * y.panel_stride;
+        for (int v = 0; v < kPanel; v += kLanes) {
+          const F32 f = load(factors + i * kPanel + v);
+          store(select(less(zero(), f), load(in + v) * f, zero()), out + v);
+        }
+      }
+    }
+  }
+}
+
+const RowsTable kTable = {&activate, &activate_backward, &softmax, &softmax_backward, &dropout};
 
 }  // namespace
 

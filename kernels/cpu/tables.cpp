@@ -14,7 +14,13 @@ std::vector<Tables> collect() {
     Tables tables = chosen_element_table();
     tables.product = chosen_product_table();
     tables.gradient = chosen_gradient_table();
+    tables.convolution = chosen_convolution_table();
+    tables.convolution_gradient = chosen_convolution_gradient_table();
+    tables.images = chosen_image_table();
     tables.rows = chosen_rows_table();
+    tables.layer_norm = chosen_layer_norm_table();
+    tables.embedding = chosen_embedding_table();
+    tables.attention = chosen_attention_table();
     tables.losses = chosen_loss_table();
     tables.arenas = chosen_arena_table();
     found.push_back(tables);

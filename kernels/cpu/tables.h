@@ -1,5 +1,8 @@
 #pragma once
 #include "kernels/activation.h"
+#include "kernels/attention.h"
+#include "kernels/convolution.h"
+#include "kernels/dropout.h"
 #include "kernels/matrix.h"
 #include "kernels/update.h"
 
@@ -13,6 +16,8 @@ namespace mirrorscale::kernels::cpu {
 struct ProductTable {
   void (*linear)(ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y);
   void (*linear_backward_input)(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMatrix saved, Matrix dx);
+  /// y(r, c) = fma(x(r, k), w(k, c), y(r, c)) for k = 0, 1, ...: chains that go on.
+  void (*linear_continue)(ConstMatrix x, ConstMatrix w, Matrix y);
 };
 
 struct GradientTable {
@@ -20,11 +25,54 @@ struct GradientTable {
   void (*sum_rows)(ConstMatrix x, int shard_rows, float* sums);
 };
 
+struct ConvolutionTable {
+  void (*convolve)(const Convolution& g, ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y,
+                   float* scratch);
+  void (*convolve_backward_input)(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
+                                  ConstMatrix saved, Matrix dx, float* scratch);
+};
+
+struct ConvolutionGradientTable {
+  void (*convolve_backward_weights)(const Convolution& g, ConstMatrix x, ConstMatrix dy, int shard_samples,
+                                    Matrix dw, float* scratch);
+};
+
+struct ImageTable {
+  void (*max_pool)(const Window& w, ConstMatrix x, Matrix y);
+  void (*max_pool_backward)(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f, ConstMatrix saved,
+                            Matrix dx);
+  void (*average_pool)(const Window& w, ConstMatrix x, Matrix y);
+  void (*average_pool_backward)(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved, Matrix dx);
+  void (*pack_pixels)(int pixels, ConstMatrix x, Matrix packed);
+  void (*unpack_pixels)(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x);
+};
+
 struct RowsTable {
   void (*activate)(Activation f, ConstMatrix z, Matrix y);
   void (*activate_backward)(Activation f, ConstMatrix saved, ConstMatrix dy, Matrix dz);
   void (*softmax)(ConstMatrix z, Matrix p);
   void (*softmax_backward)(ConstMatrix p, ConstMatrix dy, Matrix dz);
+  void (*dropout)(const Dropout& which, ConstMatrix x, Matrix y);
+};
+
+struct LayerNormTable {
+  void (*forward)(ConstMatrix x, const float* gamma, const float* beta, float epsilon, Matrix moments,
+                  Matrix y);
+  void (*backward)(ConstMatrix x, ConstMatrix moments, const float* gamma, ConstMatrix dy, Matrix scaled,
+                   Matrix dx);
+};
+
+struct EmbeddingTable {
+  void (*embed)(ConstMatrix ids, ConstMatrix table, Matrix y);
+  void (*embed_backward)(ConstMatrix ids, ConstMatrix dy, int shard_samples, Matrix dtable, float* scratch);
+  void (*add_positions)(ConstMatrix x, ConstMatrix table, Matrix y);
+  void (*sum_positions)(ConstMatrix dy, int shard_samples, Matrix dtable);
+};
+
+struct AttentionTable {
+  void (*forward)(const Attention& a, ConstMatrix qkv, Matrix norms, Matrix y, float* scratch);
+  void (*backward)(const Attention& a, ConstMatrix qkv, ConstMatrix norms, ConstMatrix y, ConstMatrix dy,
+                   Matrix dqkv, float* scratch);
 };
 
 struct LossTable {
@@ -68,7 +116,13 @@ struct Tables {
   int lanes = 1;
   const ProductTable* product = nullptr;
   const GradientTable* gradient = nullptr;
+  const ConvolutionTable* convolution = nullptr;
+  const ConvolutionGradientTable* convolution_gradient = nullptr;
+  const ImageTable* images = nullptr;
   const RowsTable* rows = nullptr;
+  const LayerNormTable* layer_norm = nullptr;
+  const EmbeddingTable* embedding = nullptr;
+  const AttentionTable* attention = nullptr;
   const LossTable* losses = nullptr;
   const ArenaTable* arenas = nullptr;
   const ElementTable* elements = nullptr;

@@ -181,6 +181,48 @@ class CudaBackend final : public Backend {
     check(launch_softmax_backward(stream_.get(), p, dy, dz), "start softmax_backward");
   }
 
+  void layer_norm(ConstMatrix x, const float* gamma, const float* beta, float epsilon, Matrix moments,
+                  Matrix y) override {
+    begin(x, moments, y);
+    check(launch_layer_norm(stream_.get(), x, gamma, beta, epsilon, moments, y), "start layer_norm");
+  }
+  void layer_norm_backward(ConstMatrix x, ConstMatrix moments, const float* gamma, ConstMatrix dy,
+                           Matrix scaled, Matrix dx) override {
+    begin(x, moments, dy, scaled, dx);
+    check(launch_layer_norm_backward(stream_.get(), x, moments, gamma, dy, scaled, dx),
+          "start layer_norm_backward");
+  }
+  void embed(ConstMatrix ids, ConstMatrix table, Matrix y) override {
+    begin(ids, table, y);
+    check(launch_embed(stream_.get(), ids, table, y), "start embed");
+  }
+  void embed_backward(ConstMatrix ids, ConstMatrix dy, int shard_samples, Matrix dtable, float*) override {
+    begin(ids, dy, dtable);
+    check(launch_embed_backward(stream_.get(), ids, dy, shard_samples, dtable), "start embed_backward");
+  }
+  void add_positions(ConstMatrix x, ConstMatrix table, Matrix y) override {
+    begin(x, table, y);
+    check(launch_add_positions(stream_.get(), x, table, y), "start add_positions");
+  }
+  void sum_positions(ConstMatrix dy, int shard_samples, Matrix dtable) override {
+    begin(dy, dtable);
+    check(launch_sum_positions(stream_.get(), dy, shard_samples, dtable), "start sum_positions");
+  }
+  void dropout(const Dropout& which, ConstMatrix x, Matrix y) override {
+    begin(x, y);
+    check(launch_dropout(stream_.get(), which, x, y), "start dropout");
+  }
+  void attention(const Attention& a, ConstMatrix qkv, Matrix norms, Matrix y, float*) override {
+    begin(qkv, norms, y);
+    check(launch_attention(stream_.get(), a, qkv, norms, y), "start attention");
+  }
+  void attention_backward(const Attention& a, ConstMatrix qkv, ConstMatrix norms, ConstMatrix y,
+                          ConstMatrix dy, Matrix dqkv, float* scratch) override {
+    begin(qkv, norms, y, dy, dqkv);
+    check(launch_attention_backward(stream_.get(), a, qkv, norms, y, dy, dqkv, scratch),
+          "start attention_backward");
+  }
+
   void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,
                              Column loss) override {
     begin(logits, gradient);

@@ -1,5 +1,7 @@
 #pragma once
 #include "kernels/activation.h"
+#include "kernels/attention.h"
+#include "kernels/dropout.h"
 #include "kernels/matrix.h"
 #include "kernels/update.h"
 
@@ -69,6 +71,27 @@ cudaError_t launch_sparse_hits(cudaStream_t stream, ConstMatrix scores, const in
                                const float* weights, Column hits);
 cudaError_t launch_binary_hits(cudaStream_t stream, ConstMatrix prediction, ConstMatrix target,
                                float threshold, const float* weights, Column hits);
+
+// sequence.cu
+cudaError_t launch_layer_norm(cudaStream_t stream, ConstMatrix x, const float* gamma, const float* beta,
+                              float epsilon, Matrix moments, Matrix y);
+cudaError_t launch_layer_norm_backward(cudaStream_t stream, ConstMatrix x, ConstMatrix moments,
+                                       const float* gamma, ConstMatrix dy, Matrix scaled, Matrix dx);
+cudaError_t launch_embed(cudaStream_t stream, ConstMatrix ids, ConstMatrix table, Matrix y);
+cudaError_t launch_embed_backward(cudaStream_t stream, ConstMatrix ids, ConstMatrix dy, int shard_samples,
+                                  Matrix dtable);
+cudaError_t launch_add_positions(cudaStream_t stream, ConstMatrix x, ConstMatrix table, Matrix y);
+cudaError_t launch_sum_positions(cudaStream_t stream, ConstMatrix dy, int shard_samples, Matrix dtable);
+cudaError_t launch_dropout(cudaStream_t stream, const Dropout& which, ConstMatrix x, Matrix y);
+
+// attention.cu
+/// At most 12288 positions forward, 6144 backward: the scores of a row are in shared memory.
+cudaError_t launch_attention(cudaStream_t stream, const Attention& a, ConstMatrix qkv, Matrix norms,
+                             Matrix y);
+/// dots: a float a row and head.
+cudaError_t launch_attention_backward(cudaStream_t stream, const Attention& a, ConstMatrix qkv,
+                                      ConstMatrix norms, ConstMatrix y, ConstMatrix dy, Matrix dqkv,
+                                      float* dots);
 
 // update.cu
 cudaError_t launch_sgd(cudaStream_t stream, std::size_t count, const Sgd& update, const float* gradient,

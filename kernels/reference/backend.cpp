@@ -1,8 +1,11 @@
 #include "kernels/reference/backend.h"
 
 #include "kernels/host_backend.h"
+#include "kernels/reference/attention.h"
+#include "kernels/reference/images.h"
 #include "kernels/reference/losses.h"
 #include "kernels/reference/ops.h"
+#include "kernels/reference/sequence.h"
 #include "kernels/reference/update.h"
 
 namespace mirrorscale::kernels::reference {
@@ -32,6 +35,36 @@ class ReferenceBackend final : public HostBackend {
   void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) override {
     reference::transpose<float>(w, wt, first_block, blocks);
   }
+  void convolve(const Convolution& g, ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y,
+                float*) override {
+    reference::convolve<float>(g, x, w, b, f, y);
+  }
+  void convolve_backward_input(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
+                               ConstMatrix saved, Matrix dx, float*) override {
+    reference::convolve_backward_input<float>(g, dy, wt, f, saved, dx);
+  }
+  void convolve_backward_weights(const Convolution& g, ConstMatrix x, ConstMatrix dy, int shard_samples,
+                                 Matrix dw, float*) override {
+    reference::convolve_backward_weights<float>(g, x, dy, shard_samples, dw);
+  }
+  void max_pool(const Window& w, ConstMatrix x, Matrix y) override { reference::max_pool<float>(w, x, y); }
+  void max_pool_backward(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f, ConstMatrix saved,
+                         Matrix dx) override {
+    reference::max_pool_backward<float>(w, x, dy, f, saved, dx);
+  }
+  void average_pool(const Window& w, ConstMatrix x, Matrix y) override {
+    reference::average_pool<float>(w, x, y);
+  }
+  void average_pool_backward(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved,
+                             Matrix dx) override {
+    reference::average_pool_backward<float>(w, dy, f, saved, dx);
+  }
+  void pack_pixels(int pixels, ConstMatrix x, Matrix packed) override {
+    reference::pack_pixels<float>(pixels, x, packed);
+  }
+  void unpack_pixels(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x) override {
+    reference::unpack_pixels<float>(pixels, packed, f, saved, x);
+  }
   void activate(Activation f, ConstMatrix z, Matrix y) override { reference::activate<float>(f, z, y); }
   void activate_backward(Activation f, ConstMatrix saved, ConstMatrix dy, Matrix dz) override {
     reference::activate_backward<float>(f, saved, dy, dz);
@@ -39,6 +72,37 @@ class ReferenceBackend final : public HostBackend {
   void softmax(ConstMatrix z, Matrix p) override { reference::softmax<float>(z, p); }
   void softmax_backward(ConstMatrix p, ConstMatrix dy, Matrix dz) override {
     reference::softmax_backward<float>(p, dy, dz);
+  }
+
+  void layer_norm(ConstMatrix x, const float* gamma, const float* beta, float epsilon, Matrix moments,
+                  Matrix y) override {
+    reference::layer_norm<float>(x, gamma, beta, epsilon, moments, y);
+  }
+  void layer_norm_backward(ConstMatrix x, ConstMatrix moments, const float* gamma, ConstMatrix dy,
+                           Matrix scaled, Matrix dx) override {
+    reference::layer_norm_backward<float>(x, moments, gamma, dy, scaled, dx);
+  }
+  void embed(ConstMatrix ids, ConstMatrix table, Matrix y) override {
+    reference::embed<float>(ids, table, y);
+  }
+  void embed_backward(ConstMatrix ids, ConstMatrix dy, int shard_samples, Matrix dtable, float*) override {
+    reference::embed_backward<float>(ids, dy, shard_samples, dtable);
+  }
+  void add_positions(ConstMatrix x, ConstMatrix table, Matrix y) override {
+    reference::add_positions<float>(x, table, y);
+  }
+  void sum_positions(ConstMatrix dy, int shard_samples, Matrix dtable) override {
+    reference::sum_positions<float>(dy, shard_samples, dtable);
+  }
+  void dropout(const Dropout& which, ConstMatrix x, Matrix y) override {
+    reference::dropout<float>(which, x, y);
+  }
+  void attention(const Attention& a, ConstMatrix qkv, Matrix norms, Matrix y, float*) override {
+    reference::attention<float>(a, qkv, norms, y);
+  }
+  void attention_backward(const Attention& a, ConstMatrix qkv, ConstMatrix norms, ConstMatrix y,
+                          ConstMatrix dy, Matrix dqkv, float*) override {
+    reference::attention_backward<float>(a, qkv, norms, y, dy, dqkv);
   }
 
   void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,

@@ -20,14 +20,17 @@ class Refused(ValueError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Bounds:
-    """A number's least value, and whether it may be equal to it."""
+    """A number's least and largest value, or what it must stay below."""
 
     least: float
     below: float = math.inf
+    most: float = math.inf
 
     def why_not(self, value: float) -> str:
         if value < self.least:
             return f"at least {self.least:g}"
+        if value > self.most:
+            return f"at most {self.most:g}"
         return f"below {self.below:g}" if value >= self.below else ""
 
 

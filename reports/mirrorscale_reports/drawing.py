@@ -10,7 +10,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from mirrorscale_reports import style
 from mirrorscale_reports.metrics import batch_of
-from mirrorscale_reports.records import Cell, Interval
+from mirrorscale_reports.measured import Interval
+from mirrorscale_reports.records import Cell
 from mirrorscale_reports.words import thousands
 
 MANY_DEVICES = 16  # beyond this count, device axes are logarithmic

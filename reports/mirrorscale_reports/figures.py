@@ -34,7 +34,8 @@ from mirrorscale_reports.metrics import (
     phase_seconds,
     throughput_ratio,
 )
-from mirrorscale_reports.records import PHASES, Cell, Interval
+from mirrorscale_reports.measured import PHASES, Interval
+from mirrorscale_reports.records import Cell
 from mirrorscale_reports.words import milliseconds, plural, share, significant, thousands
 
 

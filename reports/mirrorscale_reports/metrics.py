@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mirrorscale_reports.records import PHASES, Cell, RecordFile
+from mirrorscale_reports.measured import PHASES
+from mirrorscale_reports.records import Cell, RecordFile
 
 # What may not differ between cells that one figure compares. Strategy is not in it: the base is one_device.
 GROUP_FIELDS = (

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from mirrorscale_reports.decode import (
     Amount,
-    Bounds,
     Count,
     Hex,
     HexOrEmpty,
@@ -22,8 +21,9 @@ from mirrorscale_reports.decode import (
     is_json,
     json_object,
 )
+from mirrorscale_reports.measured import Measurement, require_measurement
 
-SCHEMA = 1
+SCHEMAS = (1, 2)  # the second adds `evaluation`, `clocks` and the kind "disturbed"
 
 Started = Annotated[
     str,
@@ -33,7 +33,7 @@ Started = Annotated[
     ),
 ]
 CrossDeviceOps = Literal["default", "nccl", "reduction_to_one_device", "hierarchical_copy"]
-Fraction = Annotated[float, Bounds(5e-324, below=1.0)]
+Schema = Literal[1, 2]
 
 
 class RecordError(Exception):
@@ -83,7 +83,7 @@ class Environment:
 class Run:
     """One launch that wrote to the file."""
 
-    schema: Literal[1]
+    schema: Schema
     kind: Literal["run"]
     run_id: Text
     started: Started
@@ -106,65 +106,16 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """A value and its confidence interval."""
-
-    value: Amount
-    low: Amount
-    high: Amount
-
-
-@dataclass(frozen=True, slots=True)
-class Phases:
-    """Mean seconds a step, by phase, mean over replicas."""
-
-    input: Amount
-    forward: Amount
-    backward: Amount
-    reduction: Amount
-    optimizer: Amount
-    wait: Amount
-
-
-PHASES = tuple(Phases.__dataclass_fields__)
-
-
-@dataclass(frozen=True, slots=True)
 class Memory:
     predicted_bytes_per_device: Count
     process_peak_bytes: Count
 
 
 @dataclass(frozen=True, slots=True)
-class Measurement:
-    """The times of one cell. `steps` does not count warm-up; a step is the maximum over replicas."""
-
-    slices: PositiveCount
-    steps_per_slice: PositiveCount
-    steps: PositiveCount
-    warmup_steps: Count
-    stop_reason: Literal["interval", "budget", "slices"]
-    step_p50_s: Amount
-    step_p95_s: Amount
-    step_min_s: Amount
-    samples_per_s: Interval
-    speedup: Interval | None
-    efficiency: Interval | None
-    confidence: Fraction
-    method: Text
-    base_key: str
-    phases_s: Phases
-    fma_peak_share: Amount | None
-    slice_samples_per_s: Annotated[tuple[Amount, ...], Length(1)]
-    slice_start_s: Annotated[tuple[float, ...], Length(1)]
-    step_s: Annotated[tuple[Amount, ...], Length(1, most=2000)]
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """One measured and judged point of a sweep."""
 
-    schema: Literal[1]
+    schema: Schema
     kind: Literal["cell"]
     run_id: Text
     cell_key: Text
@@ -198,7 +149,8 @@ class Cell:
     graphs: bool = False
     registered_buffers: bool = False
     emulated: bool = False
-    reason_kind: Literal["other", "out_of_memory", "device_failed"] = "other"
+    reason_kind: Literal["other", "out_of_memory", "device_failed", "disturbed"] = "other"
+    evaluation: dict[str, float] | None = None
 
     @property
     def apart(self) -> bool:
@@ -299,9 +251,9 @@ def _mixed(runs: dict[str, Run], cells: dict[str, Cell]) -> list[str]:
 def _parse_line(line: bytes) -> Run | Cell:
     value = json_object(line)
     schema = value.get("schema")
-    if type(schema) is not int or schema != SCHEMA:
+    if type(schema) is not int or schema not in SCHEMAS:
         raise Refused(
-            f"field `schema`: this reader knows schema {SCHEMA}, the record has {schema!r}"
+            f"field `schema`: this reader knows schemas 1 and 2, the record has {schema!r}"
         )
     kind = value.get("kind")
     if kind == "run":
@@ -314,8 +266,22 @@ def _parse_line(line: bytes) -> Run | Cell:
     raise Refused(f"field `kind`: expected 'run' or 'cell', got {kind!r}")
 
 
+def _require_schema(cell: Cell) -> None:
+    """What came with schema 2 is not in a record of schema 1."""
+    measured = cell.measurement
+    newer = {
+        "evaluation": cell.evaluation is not None,
+        "measurement.clocks": measured is not None and measured.clocks is not None,
+        "reason_kind": cell.reason_kind == "disturbed",
+    }
+    for field, is_there in newer.items():
+        if cell.schema == 1 and is_there:
+            raise Refused(f"field `{field}`: it came with schema 2, the record has 1")
+
+
 def _require_consistent(cell: Cell) -> None:
     """What the types cannot say."""
+    _require_schema(cell)
     if cell.replicas != len(cell.devices):
         raise Refused(
             f"field `replicas`: {cell.replicas}, but {len(cell.devices)} devices are named"
@@ -350,18 +316,7 @@ def _require_consistent(cell: Cell) -> None:
             raise Refused("field `status`: 'failed', but no check failed")
     if measured is None:
         return
+    require_measurement(measured, cell.replicas)
     if cell.apart and (measured.speedup or measured.efficiency):
         why = "an oversubscribed" if cell.oversubscribed else "an emulated"
         raise Refused(f"field `measurement.efficiency`: expected null for {why} cell")
-    for name in ("samples_per_s", "speedup", "efficiency"):
-        interval = getattr(measured, name)
-        if interval and interval.low > interval.high:
-            raise Refused(
-                f"field `measurement.{name}`: low {interval.low} is above high {interval.high}"
-            )
-    for name in ("slice_samples_per_s", "slice_start_s"):
-        if len(getattr(measured, name)) != measured.slices:
-            raise Refused(
-                f"field `measurement.{name}`: {len(getattr(measured, name))} values for "
-                f"{measured.slices} slices"
-            )

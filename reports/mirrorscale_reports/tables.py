@@ -14,7 +14,8 @@ from mirrorscale_reports.metrics import (
     compared,
     serial_fractions,
 )
-from mirrorscale_reports.records import PHASES, Cell, Check, Interval, RecordFile
+from mirrorscale_reports.measured import PHASES, Interval
+from mirrorscale_reports.records import Cell, Check, RecordFile
 from mirrorscale_reports.words import (
     cell_name,
     milliseconds,

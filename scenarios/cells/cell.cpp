@@ -56,14 +56,16 @@ strategies::Model make_model(const CellSpec& spec, const strategies::Dataset& da
                              const strategies::Strategy& strategy) {
   const Workload& workload = find_workload(spec.workload);
   const auto scope = strategy.scope();
-  strategies::Model model(data.features(), workload.layers(shape_of(data)),
-                          {.name = workload.name, .seed = spec.seed});
+  const RowShape shape = shape_of(data);
+  strategies::Model model(shape.in, workload.layers(shape), {.name = workload.name, .seed = spec.seed});
   model.compile(spec.optimizer, workload.loss, workload.metrics, {.global_batch = spec.global_batch});
   return model;
 }
 
 strategies::Network network_of(const CellSpec& spec, const strategies::Dataset& data) {
-  return {data.features(), find_workload(spec.workload).layers(shape_of(data))};
+  const Workload& workload = find_workload(spec.workload);
+  const RowShape shape = shape_of(data);
+  return {workload.input_of(shape), workload.layers(shape)};
 }
 
 std::size_t planned_bytes(const CellSpec& spec, const strategies::Dataset& data) {

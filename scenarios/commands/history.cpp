@@ -2,6 +2,7 @@
 #include "harness/output/table.h"
 #include "harness/record/record_file.h"
 #include "scenarios/commands/command.h"
+#include "scenarios/commands/python.h"
 #include "scenarios/exit_status.h"
 #include "scenarios/history/series.h"
 #include "scenarios/history/sparkline.h"
@@ -22,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct HistoryCommand {
-  std::string store = ".mirrorscale/history", metric = "throughput", match = "*", json;
+  std::string store = ".mirrorscale/history", metric = "throughput", match = "*", json, figure;
   double alpha = 0.01;
   std::vector<fs::path> records;
 };
@@ -93,12 +94,31 @@ void print(const std::string& title, const std::vector<HistorySeries>& all) {
   }
 }
 
+/// The series as a picture, by way of a file that is gone afterwards.
+int draw(const std::string& series, const std::string& figure) {
+  std::fflush(stdout);  // Python writes to it too
+  const fs::path between = figure + ".series.json";
+  harness::write_file_atomically(between, series);
+  int status = kCouldNotRun;
+  try {
+    status = run_reports({"mirrorscale_reports.history", between.string(), "--out", figure});
+  } catch (...) {
+    fs::remove(between);
+    throw;
+  }
+  fs::remove(between);
+  return status;
+}
+
 int show(const HistoryCommand& o) {
   HistoryOptions options{.metric = metric_from_word(o.metric), .match = o.match, .alpha = o.alpha};
   if (options.metric == Metric::kResults)
     throw std::invalid_argument("[history] 'results' are no number; see `mirrorscale gate`");
   if (!(o.alpha > 0 && o.alpha < 1))
     throw std::invalid_argument("[history] --alpha needs to be above 0, below 1");
+  if (const std::string kind = fs::path(o.figure).extension();
+      !o.figure.empty() && kind != ".png" && kind != ".svg")
+    throw std::invalid_argument("[history] --figure " + o.figure + ": a figure is a .png or a .svg");
   std::vector<fs::path> files;
   std::error_code missing;
   if (fs::is_directory(o.store, missing)) {
@@ -128,7 +148,7 @@ int show(const HistoryCommand& o) {
     }
   }
   if (!o.json.empty()) harness::write_file_atomically(o.json, all.dump(1) + "\n");
-  return kGood;
+  return o.figure.empty() ? kGood : draw(all.dump(1) + "\n", o.figure);
 }
 
 }  // namespace
@@ -144,12 +164,16 @@ void add_history(CLI::App& app, CommandContext& context) {
   adding->add_option("records", o->records, "what sweeps wrote (.jsonl)")->required();
   CLI::App* showing = command->add_subcommand(
       "show", "A line a cell, and where its level changed (e-divisive, with a permutation test)");
-  showing->add_option("--metric", o->metric, "throughput, efficiency, step_min, step_p95, memory")
+  showing
+      ->add_option("--metric", o->metric,
+                   "throughput, efficiency, step_min, step_p95, memory, accuracy, validation_loss")
       ->capture_default_str();
   showing->add_option("--cell", o->match, "pattern of cell keys")->capture_default_str();
   showing->add_option("--alpha", o->alpha, "chance of a false change in any of the series")
       ->capture_default_str();
   showing->add_option("--json", o->json, "also write the series as JSON");
+  showing->add_option("--figure", o->figure,
+                      "also draw them: FILE.png or FILE.svg (needs python3 and matplotlib)");
   for (CLI::App* part : {adding, showing}) {
     part->add_option("--store", o->store, "folder of runs")->capture_default_str();
   }

@@ -37,6 +37,8 @@ void list() {
   entries.emplace_back("FOLDER", "IDX files: train-images-idx3-ubyte and the other three, plain or .gz");
   entries.emplace_back("FILE.npz", "arrays x_train, y_train, x_test, y_test; or x, y");
   entries.emplace_back("X.npy,Y.npy", "two arrays of as many rows");
+  entries.emplace_back("text:FILE",
+                       "any file, in windows of 128 bytes (text:FILE@32: of 32); predicts the next byte");
   print("data", entries);
 
   entries.clear();

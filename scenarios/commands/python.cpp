@@ -18,6 +18,22 @@ bool runs(const std::string& python) {
   return output_of({{python, "-c", "pass"}, {}}).has_value();
 }
 
+std::string require_python() {
+  const auto python = find_python();
+  if (!python) {
+    throw std::runtime_error(
+        "no python3 to draw with; install it (Debian: apt-get install python3-matplotlib), or name one with "
+        "MIRRORSCALE_PYTHON");
+  }
+  if (!python_module_version(*python, "matplotlib")) {
+    throw std::runtime_error(
+        *python +
+        " has no matplotlib; install it (Debian: apt-get install python3-matplotlib), or name "
+        "another Python with MIRRORSCALE_PYTHON");
+  }
+  return *python;
+}
+
 }  // namespace
 
 std::optional<std::string> find_python() {
@@ -46,6 +62,21 @@ std::optional<fs::path> find_reports() {
     if (fs::is_regular_file(folder / "mirrorscale_reports/__main__.py", unreadable)) return folder;
   }
   return std::nullopt;
+}
+
+int run_reports(const std::vector<std::string>& arguments) {
+  const auto package = find_reports();
+  if (!package) {
+    throw std::runtime_error(
+        "the Python package mirrorscale_reports is missing: neither installed beside this command "
+        "nor in the source tree it was built from");
+  }
+  const char* others = std::getenv("PYTHONPATH");
+  const std::string path =
+      package->string() + (others != nullptr && *others != '\0' ? ":" + std::string(others) : "");
+  Program program{{require_python(), "-m"}, {{"PYTHONPATH", path}, {"PYTHONDONTWRITEBYTECODE", "1"}}};
+  program.arguments.insert(program.arguments.end(), arguments.begin(), arguments.end());
+  return run_program(program);
 }
 
 }  // namespace mirrorscale::scenarios

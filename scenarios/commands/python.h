@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mirrorscale::scenarios {
 
@@ -16,5 +17,9 @@ std::optional<std::string> python_module_version(const std::string& python, cons
 /// The folder that holds the package mirrorscale_reports: beside the installed command, or the source tree's
 /// reports/.
 std::optional<std::filesystem::path> find_reports();
+
+/// Runs `python -m arguments...` with that package in its path; returns its exit status. Throws
+/// std::runtime_error where Python, matplotlib or the package is missing, with what to install.
+int run_reports(const std::vector<std::string>& arguments);
 
 }  // namespace mirrorscale::scenarios

@@ -1,13 +1,12 @@
 #include "scenarios/commands/command.h"
-#include "scenarios/commands/process.h"
 #include "scenarios/commands/python.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -15,22 +14,6 @@ namespace {
 struct ReportOptions {
   std::string records, out, title;
 };
-
-std::string require_python() {
-  const auto python = find_python();
-  if (!python) {
-    throw std::runtime_error(
-        "no python3 to draw with; install it (Debian: apt-get install python3-matplotlib), or name one with "
-        "MIRRORSCALE_PYTHON");
-  }
-  if (!python_module_version(*python, "matplotlib")) {
-    throw std::runtime_error(
-        *python +
-        " has no matplotlib; install it (Debian: apt-get install python3-matplotlib), or name "
-        "another Python with MIRRORSCALE_PYTHON");
-  }
-  return *python;
-}
 
 /// The report's folder lies beside the records unless asked otherwise: runs/a.jsonl gives runs/a-report.
 std::filesystem::path default_folder(const std::filesystem::path& records) {
@@ -42,20 +25,11 @@ int report(const ReportOptions& options) {
     throw std::runtime_error(options.records +
                              ": no such file; expected records that mirrorscale sweep wrote");
   }
-  const auto package = find_reports();
-  if (!package) {
-    throw std::runtime_error(
-        "the Python package mirrorscale_reports is missing: neither installed beside this command "
-        "nor in the source tree it was built from");
-  }
-  const char* others = std::getenv("PYTHONPATH");
-  const std::string path =
-      package->string() + (others != nullptr && *others != '\0' ? ":" + std::string(others) : "");
-  Program program{{require_python(), "-m", "mirrorscale_reports", options.records, "--out",
-                   options.out.empty() ? default_folder(options.records).string() : options.out},
-                  {{"PYTHONPATH", path}, {"PYTHONDONTWRITEBYTECODE", "1"}}};
-  if (!options.title.empty()) program.arguments.insert(program.arguments.end(), {"--title", options.title});
-  return run_program(program);
+  std::vector<std::string> arguments{
+      "mirrorscale_reports", options.records, "--out",
+      options.out.empty() ? default_folder(options.records).string() : options.out};
+  if (!options.title.empty()) arguments.insert(arguments.end(), {"--title", options.title});
+  return run_reports(arguments);
 }
 
 }  // namespace

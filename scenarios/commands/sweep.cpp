@@ -16,7 +16,7 @@ void add_sweep(CLI::App& app, CommandContext& context) {
   struct Options {
     PlanOptions plan;
     std::string records = "runs/sweep.jsonl", gbench_json, csv;
-    std::optional<double> budget_s, half_width, slice_ms;
+    std::optional<double> budget_s, half_width, slice_ms, most_disturbed;
     std::optional<int> slices;
   };
   const auto o = std::make_shared<Options>();
@@ -37,6 +37,9 @@ void add_sweep(CLI::App& app, CommandContext& context) {
                       "stop when efficiency is known to ± this fraction [0.01]");
   command->add_option("--slices", o->slices, "most slices a cell [1000]");
   command->add_option("--slice-ms", o->slice_ms, "shortest slice in ms [10]; at least one step");
+  command->add_option(
+      "--most-disturbed", o->most_disturbed,
+      "share of a cell's steps that may be preempted or throttled; with more it has no times [1]");
   command->footer(
       "Axes: " + std::string(harness::kAxisGrammar) +
       "\nExit status: 0 all cells good, 1 a cell failed its checks or could not run (out of memory "
@@ -52,6 +55,7 @@ void add_sweep(CLI::App& app, CommandContext& context) {
     if (o->half_width) plan.stopping.relative_half_width = *o->half_width;
     if (o->slices) plan.stopping.most_slices = *o->slices;
     if (o->slice_ms) plan.slice_s = *o->slice_ms * 1e-3;
+    if (o->most_disturbed) plan.most_disturbed = *o->most_disturbed;
     plan.stopping.fewest_slices = std::min(plan.stopping.fewest_slices, plan.stopping.most_slices);
     harness::validate(plan.stopping);
     if (!(plan.slice_s > 0 && plan.slice_s <= 60)) {

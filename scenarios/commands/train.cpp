@@ -147,7 +147,7 @@ void add_train(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option(
       "--data", options->data,
-      "Data source (see mirrorscale list), a folder with IDX files, a .npz file, or x.npy,y.npy; "
+      "Data source (see mirrorscale list), a folder with IDX files, a .npz file, x.npy,y.npy, or text:FILE; "
       "default: the workload's own");
   command->add_option("--devices", options->devices, "How many devices, or their names: 2, or cpu:0,cpu:1")
       ->capture_default_str();

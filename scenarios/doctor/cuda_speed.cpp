@@ -18,7 +18,7 @@ namespace {
 using kernels::Backend;
 using kernels::Buffer;
 
-constexpr int kLooks = 3;  // the best counts
+constexpr int kGpuLooks = 3;  // the best counts
 constexpr std::size_t kPattern = std::size_t{1} << 16;
 
 /// What is asked of a GPU; of a stand-in only whether it works.
@@ -47,7 +47,7 @@ Buffer make_numbers(Backend& backend, std::size_t count) {
 double best_s(Backend& backend, int repeats, const std::function<void()>& work) {
   work();  // warm
   double best = 0;
-  for (int look = 0; look < kLooks; ++look) {
+  for (int look = 0; look < kGpuLooks; ++look) {
     backend.mark(0);
     for (int i = 0; i < repeats; ++i) work();
     backend.mark(1);

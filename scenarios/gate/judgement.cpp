@@ -2,6 +2,7 @@
 
 #include "harness/judge/change.h"
 #include "harness/judge/relative.h"
+#include "scenarios/gate/evaluation.h"
 #include "scenarios/gate/paired.h"
 #include "scenarios/gate/results.h"
 #include "scenarios/gate/tables.h"
@@ -131,12 +132,19 @@ Judgement judge(const std::vector<Launch>& baseline, const Candidate& candidate,
                 const std::string& day) {
   const GateTables tables(baseline, candidate, config);
   NumberedFindings numbers(tables, config);
-  for (const Metric metric : numeric_metrics()) numbers.add(metric);
+  for (const Metric metric : noisy_metrics()) numbers.add(metric);
   numbers.answer();
   Judgement judgement;
   for (std::size_t cell = 0; cell < tables.cells().size(); ++cell) {
     if (config.limits_of(tables.cells()[cell], Metric::kResults).gated) {
       judgement.findings.push_back(judge_results(tables, cell));
+    }
+    for (const Metric metric : {Metric::kAccuracy, Metric::kValidationLoss}) {
+      const MetricLimits limits = config.limits_of(tables.cells()[cell], metric);
+      if (!limits.gated) continue;
+      if (auto finding = judge_evaluation(tables, cell, metric, limits.effect)) {
+        judgement.findings.push_back(std::move(*finding));
+      }
     }
     for (GateFinding& finding : numbers.findings) {
       if (finding.cell_key == tables.cells()[cell]) judgement.findings.push_back(std::move(finding));
@@ -156,8 +164,8 @@ Judgement judge(const std::vector<Launch>& baseline, const Candidate& candidate,
 std::set<std::string> suspects_of(const Judgement& judgement) {
   std::set<std::string> cells;
   for (const GateFinding& finding : judgement.findings) {
-    const bool in_numbers = finding.metric != Metric::kResults;
-    if (in_numbers && (finding.change == Change::kWorse || finding.change == Change::kAmbiguous)) {
+    const bool noisy = std::ranges::find(noisy_metrics(), finding.metric) != noisy_metrics().end();
+    if (finding.change == Change::kAmbiguous || (noisy && finding.change == Change::kWorse)) {
       cells.insert(finding.cell_key);
     }
   }

@@ -23,6 +23,9 @@ std::optional<double> value_of(const harness::CellRecord& cell, Metric metric) {
       return m.step_p95_s;
     case Metric::kMemory:
       return static_cast<double>(cell.memory.process_peak_bytes);
+    case Metric::kAccuracy:
+    case Metric::kValidationLoss:
+      return evaluation_of(cell, metric);
     case Metric::kResults:
       return {};
   }
@@ -49,6 +52,10 @@ std::string_view to_word(Metric metric) {
       return "step_p95";
     case Metric::kMemory:
       return "memory";
+    case Metric::kAccuracy:
+      return "accuracy";
+    case Metric::kValidationLoss:
+      return "validation_loss";
     case Metric::kResults:
       return "results";
   }
@@ -56,22 +63,31 @@ std::string_view to_word(Metric metric) {
 }
 
 Metric metric_from_word(std::string_view word) {
-  for (const Metric metric : {Metric::kThroughput, Metric::kEfficiency, Metric::kStepMin, Metric::kStepP95,
-                              Metric::kMemory, Metric::kResults}) {
+  for (const Metric metric :
+       {Metric::kThroughput, Metric::kEfficiency, Metric::kStepMin, Metric::kStepP95, Metric::kMemory,
+        Metric::kAccuracy, Metric::kValidationLoss, Metric::kResults}) {
     if (word == to_word(metric)) return metric;
   }
   throw std::invalid_argument("no metric '" + std::string(word) +
-                              "'; there are throughput, efficiency, step_min, step_p95, memory, results");
+                              "'; there are throughput, efficiency, step_min, step_p95, memory, accuracy, "
+                              "validation_loss, results");
 }
 
-const std::vector<Metric>& numeric_metrics() {
+const std::vector<Metric>& noisy_metrics() {
   static const std::vector<Metric> all{Metric::kThroughput, Metric::kEfficiency, Metric::kStepMin,
                                        Metric::kStepP95, Metric::kMemory};
   return all;
 }
 
 bool larger_is_better(Metric metric) {
-  return metric == Metric::kThroughput || metric == Metric::kEfficiency;
+  return metric == Metric::kThroughput || metric == Metric::kEfficiency || metric == Metric::kAccuracy;
+}
+
+std::optional<double> evaluation_of(const harness::CellRecord& cell, Metric metric) {
+  if (cell.status != harness::CellStatus::kOk) return {};
+  const auto found = cell.evaluation.find(metric == Metric::kAccuracy ? "accuracy" : "loss");
+  if (found == cell.evaluation.end()) return {};
+  return found->second;
 }
 
 std::optional<double> loss_of(const harness::CellRecord& cell, Metric metric) {

@@ -20,12 +20,17 @@ std::string joined(const std::set<std::string>& texts) {
 GateFinding judge_results(const GateTables& tables, std::size_t cell) {
   GateFinding finding{.cell_key = tables.cells()[cell], .metric = Metric::kResults};
   std::set<std::string> hashes, new_hashes, troubles;
+  std::string disturbed;
   bool exact = true;
   for (std::size_t l = 0; l < tables.launches().size(); ++l) {
     const harness::CellRecord* record = tables.record(cell, l);
     if (record == nullptr) continue;
     const bool is_baseline = l < tables.baseline_launches();
     if (record->status == CellStatus::kSkipped) continue;
+    if (record->reason_kind == harness::ReasonKind::kDisturbed) {
+      if (!is_baseline) disturbed = record->reason;
+      continue;
+    }
     ++(is_baseline ? finding.baseline_launches : finding.candidate_launches);
     exact = exact && record->numerics == "exact";
     if (record->status == CellStatus::kOk) {
@@ -34,7 +39,10 @@ GateFinding judge_results(const GateTables& tables, std::size_t cell) {
       troubles.insert(fmt::format("{}: {}", harness::to_word(record->status), record->reason));
     }
   }
-  if (finding.candidate_launches == 0) {
+  if (finding.candidate_launches == 0 && !disturbed.empty()) {
+    finding.change = harness::Change::kAmbiguous;
+    finding.detail = "the machine, not the program, spoilt every launch: " + disturbed;
+  } else if (finding.candidate_launches == 0) {
     finding.change = harness::Change::kMissing;
     finding.detail = "the baseline has it, the candidate does not";
   } else if (!troubles.empty()) {

@@ -134,10 +134,10 @@ class SweepRun {
       records.push_back(std::move(record));
     }
     if (good.empty()) return;
-    const std::vector<MeasuredCell> measured = measure_group(
-        good, data.train, {plan_.stopping, plan_.slice_s, group.front().seed, [&](const std::string& text) {
-                             progress_.update(where_ + text);
-                           }});
+    const std::vector<MeasuredCell> measured =
+        measure_group(good, data.train,
+                      {plan_.stopping, plan_.slice_s, plan_.most_disturbed, group.front().seed,
+                       [&](const std::string& text) { progress_.update(where_ + text); }});
     for (std::size_t i = 0; i < good.size(); ++i) {
       if (records[i].cell_key.empty()) continue;
       records[i].memory.process_peak_bytes = harness::process_peak_bytes();
@@ -190,6 +190,7 @@ class SweepRun {
       CellVerdicts verdicts = validate_cell(cell, yardsticks);
       record.checks = std::move(verdicts.verdicts);
       record.weight_hash = std::move(verdicts.weight_hash);
+      record.evaluation = std::move(verdicts.evaluation);
     } catch (const std::exception&) {
       fail(cell, failure_of(cell, *yardsticks.data().train), record);
       return false;
@@ -238,6 +239,9 @@ bool tell_troubles(std::span<const harness::CellRecord> cells) {
   for (const auto& cell : cells) {
     starred = starred || cell.oversubscribed;
     emulated = emulated || cell.emulated;
+    if (const std::string note = disturbance_note(cell); !note.empty()) {
+      std::printf("note: %s: %s\n", cell.cell_key.c_str(), note.c_str());
+    }
     if (cell.status == harness::CellStatus::kOk) continue;
     finding = true;
     std::printf("%s %s: %s\n", trouble_mark(cell).c_str(), cell.cell_key.c_str(), cell.reason.c_str());

@@ -87,18 +87,22 @@ class GroupRun {
     m.slice_samples_per_s = timing.samples_per_s();
     const double median = *harness::median(m.slice_samples_per_s);
     m.samples_per_s = e.samples_per_s.value_or(harness::Interval{median, median, median});
+    const bool good_base = base_ && !disturbance(*base_);
     if (base_ && i == *base_) {
       m.speedup = m.efficiency = harness::kUnity;
-    } else if (base_ && e.speedup) {
+    } else if (good_base && e.speedup) {
       m.speedup = e.speedup;
       m.efficiency = harness::efficiency(*e.speedup, cell.spec().devices, cells_[*base_]->spec().devices);
     }
-    m.base_key = base_ && cell.makes_claim() ? cells_[*base_]->spec().key() : "";
+    m.base_key = good_base && cell.makes_claim() ? cells_[*base_]->spec().key() : "";
     const Phases p = cell.phases();
     m.phases_s = {p.input_s, p.forward_s, p.backward_s, p.reduction_s, p.optimizer_s, p.wait_s};
     m.fma_peak_share = harness::median(cell.peak_shares());
     for (const harness::Slice& slice : timing.slices) m.slice_start_s.push_back(slice.start_s);
     m.step_s = harness::thin_out(cell.step_times_s());
+    m.clocks = cell.clocks();
+    if (const auto why = disturbance(i))
+      return {{}, CellFailure{harness::ReasonKind::kDisturbed, *why + told(m)}};
     return {m, {}};
   }
 
@@ -116,6 +120,23 @@ class GroupRun {
       device_failed_ = device_failed_ || failures_[i]->kind == harness::ReasonKind::kDeviceFailed;
       throw;
     }
+  }
+
+  /// Why the times of a cell are not to be used; empty where they are.
+  std::optional<std::string> disturbance(std::size_t i) const {
+    const auto clocks = cells_[i]->clocks();
+    const auto steps = static_cast<std::int64_t>(cells_[i]->step_times_s().size());
+    if (!clocks || !cells_[i]->makes_claim() || steps == 0) return {};
+    if (static_cast<double>(clocks->disturbed_steps) <= options_.most_disturbed * static_cast<double>(steps))
+      return {};
+    return std::to_string(clocks->disturbed_steps) + " of " + std::to_string(steps) +
+           " steps were disturbed (" + std::to_string(clocks->preempted_steps) + " preempted, " +
+           std::to_string(clocks->throttled_steps) + " throttled), more than the share of " +
+           harness::format_percent(options_.most_disturbed) + " that is allowed";
+  }
+  static std::string told(const harness::Measurement& m) {
+    return "; not counted: " + harness::format_count(m.samples_per_s.value) +
+           " samples/s. Free the machine and run the same command again, or allow more (--most-disturbed)";
   }
 
   Estimates estimates(std::size_t i) const {

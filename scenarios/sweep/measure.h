@@ -16,7 +16,8 @@ namespace mirrorscale::scenarios {
 struct MeasureOptions {
   harness::StoppingRule stopping;
   double slice_s = 0.01;
-  std::uint64_t seed = 1;  // of the order of slices, and of the bootstrap
+  double most_disturbed = 1;  // share of steps; with more, a cell that makes a claim has no measurement
+  std::uint64_t seed = 1;     // of the order of slices, and of the bootstrap
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 

@@ -1,6 +1,7 @@
 #include "scenarios/sweep/measured_cell.h"
 
 #include "kernels/backend.h"
+#include "kernels/device_list.h"
 #include "strategies/timeline.h"
 
 #include <exception>
@@ -12,6 +13,14 @@ namespace {
 constexpr double kPeakFlops = 5e7;  // about half a millisecond of a core
 constexpr double kShortestLookS = 2e-4, kMostFlops = 1e13;
 
+std::vector<std::string> gpu_uuids(const CellSpec& spec) {
+  std::vector<std::string> uuids;
+  if (spec.backend != "cuda") return uuids;
+  const kernels::DeviceList list = kernels::cuda_devices();
+  for (int i = 0; i < spec.devices; ++i) uuids.push_back(list.devices.at(static_cast<std::size_t>(i)).uuid);
+  return uuids;
+}
+
 }  // namespace
 
 CellUnderTest::CellUnderTest(const CellSpec& spec, const strategies::DatasetPtr& data, double slice_s)
@@ -21,7 +30,8 @@ CellUnderTest::CellUnderTest(const CellSpec& spec, const strategies::DatasetPtr&
       loop_(model_, data, spec.global_batch, spec.seed),
       peaks_(static_cast<std::size_t>(spec.devices)),
       flops_per_step_(model_.network().flops_per_row() * spec.global_batch),
-      makes_claim_(!oversubscribed(spec) && !emulated(spec)) {
+      makes_claim_(!oversubscribed(spec) && !emulated(spec)),
+      clocks_(peaks_.size(), gpu_uuids(spec)) {
   if (makes_claim_) make_peaks();
   steady_ = warm_up([this] { return loop_.run(1); }, slice_s);
   loop_.reset_phases();
@@ -54,7 +64,15 @@ void CellUnderTest::make_peaks() {
 }
 
 double CellUnderTest::run_slice(int steps) {
+  const auto on_each = [this](void (harness::SliceClocks::*read)(std::size_t)) {
+    strategy_.run([&](const strategies::ReplicaContext& replica) {
+      (clocks_.*read)(static_cast<std::size_t>(replica.replica_id));
+    });
+  };
+  on_each(&harness::SliceClocks::begin);
   const double seconds = loop_.run(steps);
+  on_each(&harness::SliceClocks::end);
+  clocks_.add_slice(steps, seconds);
   step_times_s_.insert(step_times_s_.end(), loop_.last_step_times_s().begin(),
                        loop_.last_step_times_s().end());
   if (makes_claim_) peak_shares_.push_back(flops_per_step_ * steps / seconds / peak_flops_per_s());

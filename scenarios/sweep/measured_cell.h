@@ -1,4 +1,5 @@
 #pragma once
+#include "harness/measure/slice_clocks.h"
 #include "scenarios/cells/cell.h"
 #include "scenarios/cells/steady.h"
 #include "scenarios/cells/training_loop.h"
@@ -27,6 +28,7 @@ class CellUnderTest final : public SliceSource {
   const std::vector<double>& step_times_s() const override { return step_times_s_; }
   const std::vector<double>& peak_shares() const override { return peak_shares_; }
   Phases phases() const override { return loop_.mean_phases(); }
+  std::optional<harness::Clocks> clocks() const override { return clocks_.clocks(); }
 
  private:
   void make_peaks();
@@ -45,6 +47,7 @@ class CellUnderTest final : public SliceSource {
   double flops_per_step_;
   bool makes_claim_;
   Steady steady_;
+  harness::SliceClocks clocks_;
   std::vector<double> step_times_s_, peak_shares_;
 };
 

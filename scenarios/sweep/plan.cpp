@@ -1,6 +1,7 @@
 #include "scenarios/sweep/plan.h"
 
 #include "kernels/backend.h"
+#include "scenarios/model_file/model_file.h"
 #include "scenarios/workloads/workload.h"
 #include "strategies/engine/optimizer.h"
 #include "strategies/reducer.h"
@@ -33,6 +34,10 @@ std::vector<CellGroup> groups_of(const SweepPlan& plan) {
   if (plan.global_batches.empty() && plan.local_batches.empty()) {
     throw std::invalid_argument(
         "[sweep] no batch axis; give --global-batch (strong scaling) or --local-batch (weak)");
+  }
+  if (!(plan.most_disturbed >= 0 && plan.most_disturbed <= 1)) {
+    throw std::invalid_argument("[sweep] most_disturbed " + std::to_string(plan.most_disturbed) +
+                                "; expected a share of the steps, 0 to 1");
   }
   const DeviceSettings on = devices_of(plan);
   if (on.backend != "cuda") kernels::make_backend(on.backend);  // its instruction set may be no good
@@ -92,6 +97,10 @@ harness::Plan to_record(const SweepPlan& plan) {
                      {"fewest_slices", static_cast<std::int64_t>(plan.stopping.fewest_slices)},
                      {"most_slices", static_cast<std::int64_t>(plan.stopping.most_slices)},
                      {"slice_s", plan.slice_s}};
+  if (plan.most_disturbed < 1) record.settings.emplace_back("most_disturbed", plan.most_disturbed);
+  for (const std::string& name : plan.workloads) {
+    if (names_a_model_file(name)) record.settings.emplace_back("sha256 of " + name, model_file_hash(name));
+  }
   if (on.backend == "cuda") {
     record.settings.emplace_back("numerics", on.numerics);
     record.settings.emplace_back("precision", on.precision);

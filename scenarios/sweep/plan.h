@@ -22,7 +22,8 @@ struct SweepPlan : DeviceSettings {
   double wait_limit_s = 120;  // longest wait of one replica for another; not a part of the record
   harness::StoppingRule stopping{
       .relative_half_width = 0.01, .fewest_slices = 20, .most_slices = 1000, .budget_s = 10};
-  double slice_s = 0.01;  // shortest slice; at least one step
+  double slice_s = 0.01;      // shortest slice; at least one step
+  double most_disturbed = 1;  // see MeasureOptions; 1: however many
 };
 
 /// Cells that are measured together: equal but for their devices. The first has the fewest devices.
@@ -40,9 +41,10 @@ harness::Plan to_record(const SweepPlan& plan);
 
 /// Reads a TOML file: tables [axes] (devices, global_batch, local_batch, workload, optimizer, seed: a value,
 /// an array, or axis text) and [settings] (data, backend, numerics, precision, reduction, cross_device_ops,
-/// graphs, registered_buffers, wait_limit_s, budget_s, half_width, slices, slice_s; a number as precision
-/// means half_width). What it says replaces what is in `plan`. Throws std::invalid_argument with file, line
-/// and key for anything unknown or of a wrong type, and std::runtime_error for a file that can't be read.
+/// graphs, registered_buffers, wait_limit_s, budget_s, half_width, slices, slice_s, most_disturbed; a number
+/// as precision means half_width). What it says replaces what is in `plan`. Throws std::invalid_argument with
+/// file, line and key for anything unknown or of a wrong type, and std::runtime_error for a file that can't
+/// be read.
 void read_plan_file(const std::filesystem::path& path, SweepPlan& plan);
 
 }  // namespace mirrorscale::scenarios

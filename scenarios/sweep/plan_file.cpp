@@ -128,13 +128,15 @@ void read_plan_file(const std::filesystem::path& path, SweepPlan& plan) {
         plan.stopping.most_slices = read.count(key, value);
       else if (section == "settings" && key == "slice_s")
         plan.slice_s = read.number(key, value);
+      else if (section == "settings" && key == "most_disturbed")
+        plan.most_disturbed = read.number(key, value);
       else {
         refuse(path, value.source(),
                "'" + key + "' is not known in [" + section +
                    "]; [axes] has devices, global_batch, local_batch, workload, "
                    "optimizer, seed; [settings] has data, backend, numerics, precision, reduction, "
                    "cross_device_ops, graphs, registered_buffers, wait_limit_s, budget_s, half_width, "
-                   "slices, slice_s");
+                   "slices, slice_s, most_disturbed");
       }
     }
   }

@@ -1,7 +1,9 @@
 #pragma once
+#include "harness/measure/clocks.h"
 #include "scenarios/cells/cell.h"
 #include "scenarios/cells/phase_sums.h"
 
+#include <optional>
 #include <vector>
 
 namespace mirrorscale::scenarios {
@@ -22,6 +24,8 @@ class SliceSource {
   /// Share of the FMA peak of each slice; empty for cells that make no claim.
   virtual const std::vector<double>& peak_shares() const = 0;
   virtual Phases phases() const = 0;
+  /// What else was counted; empty where nothing is.
+  virtual std::optional<harness::Clocks> clocks() const { return {}; }
 };
 
 }  // namespace mirrorscale::scenarios

@@ -2,15 +2,22 @@
 
 #include "harness/output/format.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
 namespace mirrorscale::scenarios {
+namespace {
+
+constexpr double kShareTold = 0.1;  // fewer disturbed steps are in the record, and not worth a line
+
+}  // namespace
 
 std::string trouble_mark(const harness::CellRecord& cell) {
   if (cell.status == harness::CellStatus::kFailed) return "FAILED";
   if (cell.status == harness::CellStatus::kSkipped) return "SKIPPED";
   if (cell.reason_kind == harness::ReasonKind::kOutOfMemory) return "OUT OF MEMORY";
+  if (cell.reason_kind == harness::ReasonKind::kDisturbed) return "DISTURBED";
   return cell.reason_kind == harness::ReasonKind::kDeviceFailed ? "DEVICE FAILED" : "ERROR";
 }
 
@@ -71,6 +78,28 @@ harness::Table cell_table(std::span<const harness::CellRecord> cells) {
     table.add_row(std::move(row));
   }
   return table;
+}
+
+std::string disturbance_note(const harness::CellRecord& cell) {
+  if (!cell.makes_claim() || !cell.measurement || !cell.measurement->clocks) return {};
+  const harness::Measurement& m = *cell.measurement;
+  const harness::Clocks& c = *m.clocks;
+  const auto share = [&](std::int64_t steps) {
+    return harness::format_percent(static_cast<double>(steps) / static_cast<double>(m.steps));
+  };
+  if (static_cast<double>(c.disturbed_steps) < kShareTold * static_cast<double>(m.steps)) return {};
+  std::string note = share(c.disturbed_steps) + " of the steps were disturbed:";
+  if (c.preempted_steps > 0) note += " preempted " + share(c.preempted_steps);
+  if (c.throttled_steps > 0) note += " throttled " + share(c.throttled_steps);
+  if (!c.core_wait_s_per_step.empty()) {
+    note += "; a replica waited for a core for up to " +
+            harness::format_seconds(std::ranges::max(c.core_wait_s_per_step)) + " a step (mean)";
+  }
+  if (c.steal_share) note += "; stolen by the hypervisor " + harness::format_percent(*c.steal_share);
+  for (const harness::GpuClocks& gpu : c.gpus) {
+    for (const std::string& reason : gpu.throttle_reasons) note += "; " + gpu.uuid + ": " + reason;
+  }
+  return note;
 }
 
 }  // namespace mirrorscale::scenarios

@@ -16,4 +16,7 @@ std::string trouble_mark(const harness::CellRecord& cell);
 /// The check column of a cell: "ok", the codes that failed, or the trouble.
 std::string check_mark(const harness::CellRecord& cell);
 
+/// What other programs, heat or a power cap did to a cell's steps, where that was enough to tell; else empty.
+std::string disturbance_note(const harness::CellRecord& cell);
+
 }  // namespace mirrorscale::scenarios

@@ -8,6 +8,7 @@
 #include "strategies/input/subset.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -215,6 +216,9 @@ CellVerdicts validate_cell(const CellSpec& spec, Yardsticks& yardsticks,
   const ShortRunData data = short_run_data(yardsticks.data(), spec.global_batch);
   const ObservedRun observed = run_short(spec, strategy, data);
   result.weight_hash = observed.run.weight_hash;
+  for (const auto& [name, value] : observed.run.evaluation) {
+    if (std::isfinite(value)) result.evaluation[name] = value;
+  }
   harness::CoverageRule every_row_once;
   every_row_once.samples = data.train->rows();
   result.verdicts.push_back(harness::check_coverage(observed.ledger, every_row_once));

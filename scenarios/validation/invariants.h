@@ -44,6 +44,8 @@ class Yardsticks {
 struct CellVerdicts {
   std::vector<harness::Verdict> verdicts;  // SHD, COV, MIR, ONE, REF, MET, SHP; cuda in exact numerics: XBK
   std::string weight_hash;
+  std::map<std::string, double>
+      evaluation;  // of the test rows, by loss and metric; what isn't finite is left out
 };
 
 /// Checks every invariant of a cell on a short run. `parts` are the parts of the engine under test.

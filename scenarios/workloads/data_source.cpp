@@ -5,6 +5,7 @@
 #include "strategies/input/idx.h"
 #include "strategies/input/numpy_dataset.h"
 #include "strategies/input/synthetic.h"
+#include "strategies/input/token_windows.h"
 
 #include <filesystem>
 #include <functional>
@@ -60,8 +61,27 @@ const std::vector<Source>& sources() {
        [](std::uint64_t seed) {
          return make_line({1024, 256}, seed);
        }},
+      {{"tokens", "synthetic: 1024 + 64 windows of 128 tokens of 256 kinds, of which most follow a rule"},
+       [](std::uint64_t seed) { return make_tokens(1024, 64, 128, 256, seed); }},
+      {{"tokens-small", "synthetic: 1024 + 64 windows of 20 tokens of 40 kinds"},
+       [](std::uint64_t seed) { return make_tokens(1024, 64, 20, 40, seed); }},
       {{"two-clusters", "synthetic: 4096 + 1024 rows of 20 features, a target of 0 or 1"}, two_clusters}};
   return all;
+}
+
+constexpr std::string_view kText = "text:";
+constexpr int kWindow = 128;  // bytes of a row of text
+
+/// FILE, or FILE@WINDOW.
+SplitDataset text(const std::string& of) {
+  const std::size_t at = of.rfind('@');
+  if (at == std::string::npos) return strategies::load_text(of, kWindow);
+  const std::string number = of.substr(at + 1);
+  if (number.empty() || number.size() > 6 || number.find_first_not_of("0123456789") != std::string::npos) {
+    throw std::invalid_argument("data source 'text:" + of + "': '" + number +
+                                "' after the @ is no number of bytes; e.g. text:book.txt@128");
+  }
+  return strategies::load_text(of.substr(0, at), std::stoi(number));
 }
 
 SplitDataset load(const std::string& source, std::uint64_t seed) {
@@ -70,6 +90,7 @@ SplitDataset load(const std::string& source, std::uint64_t seed) {
     if (candidate.info.name == source) return candidate.load(seed);
     known += candidate.info.name + ", ";
   }
+  if (source.starts_with(kText)) return text(source.substr(kText.size()));
   if (const std::size_t comma = source.find(','); comma != std::string::npos) {
     return {strategies::load_npy_pair(source.substr(0, comma), source.substr(comma + 1)), nullptr};
   }
@@ -78,7 +99,7 @@ SplitDataset load(const std::string& source, std::uint64_t seed) {
     return strategies::load_idx(source);
   }
   throw std::invalid_argument("no data source '" + source + "'; there are: " + known +
-                              "a folder with IDX files, a .npz file, or x.npy,y.npy");
+                              "a folder with IDX files, a .npz file, x.npy,y.npy, or text:FILE");
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ class LabelsAsTargets final : public Dataset {
   const std::string& name() const override { return name_; }
   std::int64_t rows() const override { return base_->rows(); }
   int features() const override { return base_->features(); }
+  strategies::RowImage image() const override { return base_->image(); }
   int classes() const override { return 0; }
   int target_columns() const override { return 1; }
   bool weighted() const override { return base_->weighted(); }

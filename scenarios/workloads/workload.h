@@ -13,7 +13,8 @@ namespace mirrorscale::scenarios {
 
 /// What the rows of a data set look like to a model.
 struct RowShape {
-  int features = 0, classes = 0, target_columns = 0;
+  strategies::Shape in;
+  int classes = 0, target_columns = 0;
   /// Numbers a model has to predict for a row: a score a class, or the targets.
   int outputs() const { return classes > 0 ? classes : target_columns; }
 };
@@ -28,11 +29,15 @@ struct Workload {
   std::vector<std::string> metrics;
   /// Throws std::invalid_argument when the model can't be made for such rows.
   std::function<std::vector<strategies::LayerPtr>(const RowShape&)> layers;
+  /// What a row is to the first layer; none: what the data say. Throws as layers does.
+  std::function<strategies::Shape(const RowShape&)> input = {};
+  strategies::Shape input_of(const RowShape& shape) const { return input ? input(shape) : shape.in; }
 };
 
-/// All workloads, by name.
+/// All built-in workloads, by name.
 const std::vector<Workload>& workloads();
-/// Throws std::invalid_argument that lists the names.
+/// By its name, or read from the file that is named (see model_file.h), once. Throws std::invalid_argument
+/// that lists the names, and as read_model_file does.
 const Workload& find_workload(std::string_view name);
 
 /// How a workload's model is made, where it departs from the usual.

@@ -48,6 +48,8 @@ EOF
       cat <<'EOF'
 python3-pytest
 python3-jsonschema
+? python3-junitparser
+? libbenchmark-tools
 EOF
       ;;
     data) echo "? dataset-fashion-mnist" ;;

@@ -130,6 +130,7 @@ std::map<std::string, std::string> describe_run(const Model& model, const Datase
                 glance_at(train);
   run["global_batch"] = std::to_string(options.global_batch);
   run["order"] = options.shuffle ? "shuffled from seed " + std::to_string(options.seed) : "as the rows are";
+  if (model.network().chain().random()) run["randomness"] = "from seed " + std::to_string(model.seed());
   run["numerics"] = model.strategy().exact() ? "exact" : "fast on " + model.strategy().backend();
   if (!model.strategy().exact()) run["accumulation"] = std::to_string(options.accumulate);
   // A rate that a callback sets is that callback's state.

@@ -12,8 +12,8 @@ struct Places {
   explicit Places(const BatchBuffers::Shape& s)
       : values(kernels::activation_size(s.rows, s.features)),
         labels(values + kernels::activation_size(s.rows, s.target_columns)),
-        weights(labels + column_size(s.classes > 0, s.rows)),
-        end(weights + column_size(s.weighted, s.rows)) {}
+        weights(labels + column_size(s.classes > 0, s.rows * s.labels)),
+        end(weights + column_size(s.weighted, s.rows * s.labels)) {}
   std::size_t values, labels, weights, end;
 };
 

@@ -14,6 +14,7 @@ class BatchBuffers {
   struct Shape {
     int rows = 0, features = 0, classes = 0, target_columns = 0;
     bool weighted = false;
+    int labels = 1;  // of a row, and sample weights likewise
     bool operator==(const Shape&) const = default;
   };
   /// The first rows of a batch: matrices and columns that a data set fills, on the host.

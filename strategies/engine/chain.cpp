@@ -30,6 +30,10 @@ Chain::Chain(const Shape& in, const std::vector<LayerPtr>& layers, const std::st
   Shape shape = in;
   for (const LayerPtr& layer : layers) {
     if (layer == nullptr) throw std::invalid_argument("[model] a layer is null");
+    if (layer->takes_tokens() && !(stages_.empty() && prefix.empty())) {
+      throw std::invalid_argument("[model] " + layer->kind() +
+                                  " takes the tokens of a data set; it has to be the first layer");
+    }
     const int number = used[layer->kind()]++;
     const std::string name =
         prefix + (number == 0 ? layer->kind() : layer->kind() + "_" + std::to_string(number));
@@ -40,6 +44,10 @@ Chain::Chain(const Shape& in, const std::vector<LayerPtr>& layers, const std::st
     shape = stage.out;
     stages_.push_back(std::move(stage));
   }
+}
+
+bool Chain::random() const {
+  return std::any_of(stages_.begin(), stages_.end(), [](const Stage& s) { return s.layer->random(); });
 }
 
 double Chain::forward_flops() const {
@@ -56,7 +64,9 @@ double Chain::backward_flops() const {
 
 std::size_t Chain::largest_matrix(int samples) const {
   std::size_t most = size_of(in(), samples);
-  for (const Stage& stage : stages_) most = std::max(most, size_of(stage.out, samples));
+  for (const Stage& stage : stages_) {
+    most = std::max({most, size_of(stage.out, samples), stage.layer->largest_matrix(samples)});
+  }
   return most;
 }
 

@@ -20,13 +20,16 @@ class Chain {
   };
 
   /// Builds the layers for input `in`, named "<prefix><kind>", "<prefix><kind>_1" and so on. Throws
-  /// std::invalid_argument for no layers or a null one.
+  /// std::invalid_argument for no layers, a null one, or tokens that are wanted anywhere but at the
+  /// beginning.
   Chain(const Shape& in, const std::vector<LayerPtr>& layers, const std::string& prefix,
         ParameterLayout& parameters, bool wants_dx);
 
   const std::vector<Stage>& stages() const { return stages_; }
   const Shape& in() const { return stages_.front().in; }
   const Shape& out() const { return stages_.back().out; }
+  /// True when a training step draws random numbers.
+  bool random() const;
   double forward_flops() const;
   double backward_flops() const;
   /// Floats of the largest matrix between its layers, input included.

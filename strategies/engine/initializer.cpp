@@ -46,8 +46,10 @@ std::vector<float> initial_values(const Initializer& initializer, std::size_t co
       values.assign(count, initializer.value);
       break;
     case Kind::kGlorotUniform:
+    case Kind::kUniform:
     case Kind::kHeUniform: {
-      const auto limit = static_cast<float>(std::sqrt(6.0 / fan));
+      const auto limit =
+          initializer.kind == Kind::kUniform ? initializer.value : static_cast<float>(std::sqrt(6.0 / fan));
       for (std::size_t i = 0; i < count; ++i) {
         const auto words = kernels::random_words(seed, kernels::Purpose::kInitializer, parameter, i / 4);
         values[i] = (2.0F * kernels::to_unit_float(words[i % 4]) - 1.0F) * limit;
@@ -55,8 +57,10 @@ std::vector<float> initial_values(const Initializer& initializer, std::size_t co
       break;
     }
     case Kind::kGlorotNormal:
+    case Kind::kNormal:
     case Kind::kHeNormal: {
-      const auto deviation = static_cast<float>(std::sqrt(2.0 / fan));
+      const auto deviation =
+          initializer.kind == Kind::kNormal ? initializer.value : static_cast<float>(std::sqrt(2.0 / fan));
       for (std::size_t i = 0; i < count; ++i) {
         const auto words = kernels::random_words(seed, kernels::Purpose::kInitializer, parameter, i / 2);
         values[i] = kernels::to_normal(words[0], words[1])[i % 2] * deviation;

@@ -12,10 +12,21 @@ namespace mirrorscale::strategies {
 ///   kGlorotUniform  uniform in ±sqrt(6 / (fan_in + fan_out))   (Glorot & Bengio 2010; the default of dense
 ///   kernels) kHeUniform      uniform in ±sqrt(6 / fan_in)               (He et al. 2015) kGlorotNormal,
 ///   kHeNormal   normal with variance 2 / (fan_in + fan_out), 2 / fan_in
+///   kUniform        uniform in ±value                         kNormal  normal with standard deviation value
 struct Initializer {
-  enum class Kind { kZeros, kOnes, kConstant, kGlorotUniform, kHeUniform, kGlorotNormal, kHeNormal };
+  enum class Kind {
+    kZeros,
+    kOnes,
+    kConstant,
+    kGlorotUniform,
+    kHeUniform,
+    kGlorotNormal,
+    kHeNormal,
+    kUniform,
+    kNormal
+  };
   Kind kind = Kind::kGlorotUniform;
-  float value = 0;  // of kConstant
+  float value = 0;  // of kConstant, kUniform, kNormal
 };
 
 /// "zeros", "ones", "glorot_uniform", "he_uniform", "glorot_normal", "he_normal". Throws

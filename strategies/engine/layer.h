@@ -3,7 +3,9 @@
 #include "strategies/engine/shape.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace mirrorscale::strategies {
@@ -35,6 +37,14 @@ class Layer {
   /// an input that it can't take, and when it has a place in a model already.
   virtual Shape build(const Shape& in, const BuildPlan& plan) = 0;
   virtual OutputFunction output_function() const { return {}; }
+  /// True when its input are whole numbers of a data set, which have no gradient: it can only be a network's
+  /// first layer, and check_input looks at the data before they are used.
+  virtual bool takes_tokens() const { return false; }
+  /// Throws std::invalid_argument that names the row of `data`; x begins at row `first_row` of it.
+  virtual void check_input(kernels::ConstMatrix /*x*/, std::int64_t /*first_row*/,
+                           const std::string& /*data*/) const {}
+  /// True when a training step draws random numbers: it can't be recorded and run again.
+  virtual bool random() const { return false; }
   /// True when the derivative of the output function needs the values before it.
   bool saves_input() const { return kernels::derivative_needs_input(output_function().f); }
   /// Floating-point operations a sample: forward, and backward with or without dx.
@@ -43,11 +53,17 @@ class Layer {
   /// Floats of its Room for up to `samples` samples; multiples of 16.
   virtual std::size_t kept_size(int /*samples*/) const { return 0; }
   virtual std::size_t scratch_size(int /*samples*/) const { return 0; }
+  /// Floats of the largest matrix inside of it, beside its input and output.
+  virtual std::size_t largest_matrix(int /*samples*/) const { return 0; }
 
   virtual void forward(const ForwardPass& pass) const = 0;
   virtual void backward(const BackwardPass& pass) const = 0;
 };
 
 using LayerPtr = std::shared_ptr<Layer>;
+
+/// Notes where in the arena a layer's parameter lies. Throws std::invalid_argument when it has another place
+/// already: the layer would read that one's values.
+void take_place(std::optional<std::size_t>& place, std::size_t offset, const std::string& name);
 
 }  // namespace mirrorscale::strategies

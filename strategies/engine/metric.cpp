@@ -1,5 +1,7 @@
 #include "strategies/engine/metric.h"
 
+#include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 namespace mirrorscale::strategies {
@@ -12,16 +14,21 @@ using kernels::ConstMatrix;
 /// A metric that is the value of a loss.
 class LossMetric final : public Metric {
  public:
-  LossMetric(std::string name, LossPtr loss) : name_(std::move(name)), loss_(std::move(loss)) {}
+  using Shown = double (*)(double mean);
+  LossMetric(
+      std::string name, LossPtr loss, Shown rule = [](double mean) { return mean; })
+      : name_(std::move(name)), loss_(std::move(loss)), shown_(rule) {}
   std::string name() const override { return name_; }
   void check(int outputs, const TargetShape& shape) const override { loss_->check(outputs, shape); }
   void compute(Backend& backend, ConstMatrix y, const Targets& t, Column values) const override {
     loss_->compute(backend, y, t, {}, values);
   }
+  double shown(double mean) const override { return shown_(mean); }
 
  private:
   const std::string name_;
   const LossPtr loss_;
+  const Shown shown_;
 };
 
 class SparseAccuracy final : public Metric {
@@ -72,6 +79,16 @@ MetricPtr make_metric(std::string_view name, const Loss& loss) {
   if (name == "binary_accuracy") return std::make_shared<BinaryAccuracy>(text, loss.binary_threshold());
   if (name == "mse") return std::make_shared<LossMetric>(text, mean_squared_error());
   if (name == "mae") return std::make_shared<LossMetric>(text, mean_absolute_error());
+  if (name == "perplexity" || name == "bits_per_token") {
+    if (loss.name().rfind("sparse_categorical", 0) != 0) {
+      throw std::invalid_argument("[metric] " + text + " has no meaning for the loss " + loss.name() +
+                                  "; it is made from sparse_categorical_crossentropy");
+    }
+    const LossMetric::Shown exponential = [](double mean) { return std::exp(mean); },
+                            bits = [](double mean) { return mean / std::numbers::ln2; };
+    return std::make_shared<LossMetric>(text, make_loss(loss.name()),
+                                        name == "perplexity" ? exponential : bits);
+  }
   if (name == "accuracy") {
     if (loss.name().rfind("sparse_categorical", 0) == 0) return std::make_shared<SparseAccuracy>(text);
     if (loss.name().rfind("binary", 0) == 0)
@@ -81,7 +98,7 @@ MetricPtr make_metric(std::string_view name, const Loss& loss) {
   }
   throw std::invalid_argument("[metric] '" + text +
                               "' is not known; there are: accuracy, sparse_categorical_accuracy, "
-                              "binary_accuracy, mse, mae");
+                              "binary_accuracy, mse, mae, perplexity, bits_per_token");
 }
 
 }  // namespace mirrorscale::strategies

@@ -58,6 +58,11 @@ struct BackwardPass {
   Room room;
   Moment moment;
 
+  /// dx = dz, for layers that pass gradients on.
+  void hand_dz_on() const {
+    backend.activate(kernels::Activation::kLinear, dz, dx);
+    finish_dx();
+  }
   /// Multiplies dx by the derivative of the input's function: for layers that don't do it on the way.
   void finish_dx() const {
     if (input_function != kernels::Activation::kLinear)

@@ -80,6 +80,7 @@ void check_shape(const char* op, std::span<const std::int64_t> rows, int columns
 ArrayDataset::ArrayDataset(ArrayContents contents) : contents_(std::move(contents)) {
   if (contents_.values_source.empty()) contents_.values_source = contents_.name;
   if (contents_.answers_source.empty()) contents_.answers_source = contents_.name;
+  if (contents_.image.channels == 0) contents_.image = {1, 1, contents_.features};
   check_values();
   check_answers();
   for (std::size_t byte = 0; byte < of_byte_.size(); ++byte) {

@@ -13,6 +13,7 @@ namespace mirrorscale::strategies {
 struct ArrayContents {
   std::string name;
   int features = 0;
+  RowImage image = {1, 1, 0};  // of the same size; no channels: rows are no images
   /// [rows, features]; bytes stay bytes and become byte / byte_divisor (in float) when copied.
   std::variant<std::vector<float>, std::vector<std::uint8_t>> values;
   float byte_divisor = 255;
@@ -39,6 +40,7 @@ class ArrayDataset final : public Dataset {
   const std::string& name() const override { return contents_.name; }
   std::int64_t rows() const override { return rows_; }
   int features() const override { return contents_.features; }
+  RowImage image() const override { return contents_.image; }
   int classes() const override { return contents_.classes; }
   int target_columns() const override { return contents_.target_columns; }
   bool weighted() const override { return !contents_.weights.empty(); }

@@ -207,6 +207,7 @@ DatasetPtr load_idx_pair(const std::string& name, const fs::path& images, const 
   ArrayContents contents;
   contents.name = name;
   contents.features = static_cast<int>(features);
+  contents.image = image_of(x.shape);
   contents.labels = values_as<int>(y);
   contents.classes = classes;
   contents.values_source = images.string();

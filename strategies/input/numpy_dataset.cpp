@@ -83,6 +83,7 @@ DatasetPtr make_dataset(std::string name, const Named& x, const Named* y, const 
   contents.name = std::move(name);
   contents.values_source = x.source;
   contents.features = row_values(x);
+  contents.image = image_of(x.array.shape);
   if (x.array.type == Type::kUint8) {
     std::vector<std::uint8_t> bytes(x.array.values());
     std::memcpy(bytes.data(), x.array.bytes.data(), bytes.size());

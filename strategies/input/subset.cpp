@@ -61,7 +61,9 @@ void Subset::copy_features(std::span<const std::int64_t> rows, kernels::Matrix x
 }
 
 void Subset::copy_labels(std::span<const std::int64_t> rows, int* labels) const {
-  translate(rows_, rows, [&](auto of_base, std::size_t at) { base_->copy_labels(of_base, labels + at); });
+  translate(rows_, rows, [&](auto of_base, std::size_t at) {
+    base_->copy_labels(of_base, labels + at * static_cast<std::size_t>(labels_per_row()));
+  });
 }
 
 void Subset::copy_targets(std::span<const std::int64_t> rows, kernels::Matrix t) const {

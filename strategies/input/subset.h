@@ -15,8 +15,10 @@ class Subset final : public Dataset {
   const std::string& name() const override { return base_->name(); }
   std::int64_t rows() const override { return static_cast<std::int64_t>(rows_.size()); }
   int features() const override { return base_->features(); }
+  RowImage image() const override { return base_->image(); }
   int classes() const override { return base_->classes(); }
   int target_columns() const override { return base_->target_columns(); }
+  int labels_per_row() const override { return base_->labels_per_row(); }
   bool weighted() const override { return base_->weighted(); }
   bool synthetic() const override { return base_->synthetic(); }
 

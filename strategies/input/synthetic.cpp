@@ -111,6 +111,7 @@ DatasetPtr twin_part(std::int64_t rows, std::uint64_t seed, Streams streams) {
   ArrayContents made;
   made.name = "fashion-twin";
   made.features = kTwinFeatures;
+  made.image = {28, 28, 1};
   made.classes = kTwinClasses;
   std::array<std::array<std::uint8_t, kTwinFeatures>, kTwinClasses> centres{};
   for (int c = 0; c < kTwinClasses; ++c) {

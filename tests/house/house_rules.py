@@ -12,6 +12,7 @@ ROOMS = ["harness", "kernels", "strategies", "scenarios", "reports", "tests", "s
 FOLDERS_WITH_README = [*ROOMS, "docs"]
 CODE = {".h", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake"}
 MOST_LINES = 400
+FIRST_INCLUDE = re.compile(r'^#include ["<](.+)[">]', re.M)
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 
 
@@ -30,6 +31,15 @@ def file_findings(name: str, text: str) -> list[str]:
     return found
 
 
+def own_header_findings(name: str, text: str) -> list[str]:
+    """A source begins with its own header, so that each build shows that the header needs nothing before it."""
+    own = str(pathlib.PurePosixPath(name).with_suffix(".h"))
+    first = FIRST_INCLUDE.search(text)
+    if first and first.group(1) == own:
+        return []
+    return [f"{name}: its first include is not {own}"]
+
+
 def findings(root: pathlib.Path) -> list[str]:
     found = [
         f"{room}/ has no README.md"
@@ -40,9 +50,11 @@ def findings(root: pathlib.Path) -> list[str]:
     for room in ROOMS:
         for path in sorted((root / room).rglob("*")):
             if path.suffix in CODE and not path.name.startswith(rules.removesuffix(".py")):
-                found += file_findings(
-                    path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
-                )
+                name = path.relative_to(root).as_posix()
+                text = path.read_text(encoding="utf-8")
+                found += file_findings(name, text)
+                if room != "tests" and path.suffix == ".cpp" and path.with_suffix(".h").exists():
+                    found += own_header_findings(name, text)
     return found
 
 

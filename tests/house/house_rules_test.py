@@ -33,6 +33,7 @@ def test_a_room_without_a_readme_is_named(house, folder):
     [
         ("kernels/long.cpp", "int a;\n" * 401, "401 lines"),
         ("kernels/twice.h", "int a;\n", "pragma once"),
+        ("kernels/good.cpp", '#include <map>\n#include "kernels/good.h"\n', "first include"),
         ("strategies/later.cpp", "// TO" + "DO: the rest\n", "unfinished"),
         ("reports/cut.py", "a = 1", "the last line"),
     ],

@@ -11,13 +11,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "records_v1.jsonl"
+GOLDEN_2 = ROOT / "tests" / "golden" / "records_v2.jsonl"
 SCHEMA = ROOT / "reports" / "record.schema.json"
 
 Json = dict[str, Any]
 
 
-def golden_lines() -> list[Json]:
-    return [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+def golden_lines(path: Path = GOLDEN) -> list[Json]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def as_bytes(lines: list[Json]) -> bytes:

@@ -76,7 +76,10 @@ def test_misuse_is_status_2(arguments: list[str]) -> None:
     [
         (None, "cannot read it: No such file"),
         (b"", "no records in it"),
-        (b'{"schema": 9, "kind": "run"}\n', ":1: field `schema`: this reader knows schema 1"),
+        (
+            b'{"schema": 9, "kind": "run"}\n',
+            ":1: field `schema`: this reader knows schemas 1 and 2",
+        ),
         (b"\x89PNG\r\n\x1a\n", ":1: not UTF-8"),
     ],
 )

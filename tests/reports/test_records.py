@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import GOLDEN, Json, as_bytes, find, make_cell
+from conftest import GOLDEN, GOLDEN_2, Json, as_bytes, find, golden_lines, make_cell
 
 from mirrorscale_reports.records import RecordError, load, parse
 
@@ -30,6 +30,26 @@ def test_the_golden_file() -> None:
     assert file.cells[-1].measurement is None
 
 
+def test_the_golden_file_of_schema_2() -> None:
+    _, two, gpus, disturbed = load(GOLDEN_2).cells
+    assert two.evaluation == {"accuracy": 0.8125, "loss": 0.625}
+    assert two.measurement is not None and two.measurement.clocks is not None
+    assert two.measurement.clocks.preempted_steps == 2
+    assert gpus.measurement is not None and gpus.measurement.clocks is not None
+    assert gpus.measurement.clocks.gpus[0].throttle_reasons == ("power cap",)
+    assert disturbed.reason_kind == "disturbed"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("disturbed_steps", 10**6), ("preemptions", [1]), ("cpu_s_per_step", [1, 1, 1])],
+)
+def test_clocks_fit_the_cell(name: str, value: object) -> None:
+    lines = golden_lines(GOLDEN_2)
+    lines[2]["measurement"]["clocks"][name] = value
+    assert f"r.jsonl:3: field `measurement.clocks.{name}`" in refusal(as_bytes(lines))
+
+
 def test_messages_name_file_line_and_field(lines: list[Json]) -> None:
     find(lines, 2, 256)["measurement"]["phases_s"]["wait"] = "long"
     assert refusal(as_bytes(lines)) == (
@@ -40,9 +60,9 @@ def test_messages_name_file_line_and_field(lines: list[Json]) -> None:
 
 
 def test_another_schema_is_refused_by_its_number(lines: list[Json]) -> None:
-    lines[4]["schema"] = 2
+    lines[4]["schema"] = 3
     assert refusal(as_bytes(lines)) == (
-        "r.jsonl:5: field `schema`: this reader knows schema 1, the record has 2"
+        "r.jsonl:5: field `schema`: this reader knows schemas 1 and 2, the record has 3"
     )
 
 

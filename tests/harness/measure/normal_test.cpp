@@ -14,12 +14,5 @@ TEST(Normal, HasTheValuesOfTheTables) {
   EXPECT_NEAR(normal_point(0.5), 0, 1e-9);
 }
 
-TEST(Student, IsAsNearToTheTablesAsItSays) {
-  EXPECT_NEAR(student_point(0.025, 3), 3.182, 0.032);
-  EXPECT_NEAR(student_point(0.01, 9), 2.821, 0.028);
-  EXPECT_NEAR(student_point(0.0005, 9), 4.781, 0.24);
-  EXPECT_NEAR(student_point(0.05, 1e9), normal_point(0.05), 1e-6);
-}
-
 }  // namespace
 }  // namespace mirrorscale::harness

@@ -78,13 +78,13 @@ TEST(RecordFile, ForeignContentIsRefusedAndLeftAsItIs) {
   const auto path = folder / "notes.txt";
   for (const std::string& foreign :
        {std::string("my notes"), std::string("my notes\n"), kRunLine + "my notes",
-        kRunLine + "{\"schema\":2,\"kind\":\"cell\"}\n", kRunLine + "\n", std::string("{\"schema\":2,")}) {
+        kRunLine + "{\"schema\":3,\"kind\":\"cell\"}\n", kRunLine + "\n", std::string("{\"schema\":3,")}) {
     write(path, foreign);
     EXPECT_NE(refusal(path), "accepted") << foreign;
     EXPECT_EQ(read_file(path), foreign);
   }
-  write(path, kRunLine + "{\"schema\":2,\"kind\":\"cell\"}\n" + kCellLine);
-  EXPECT_EQ(refusal(path), path.string() + ":2: schema 2; this program reads schema 1 only");
+  write(path, kRunLine + "{\"schema\":3,\"kind\":\"cell\"}\n" + kCellLine);
+  EXPECT_EQ(refusal(path), path.string() + ":2: schema 3; this program reads schemas 1 to 2");
 }
 
 TEST(RecordFile, OneWriterAtATime) {

@@ -1,5 +1,6 @@
 """A sweep over emulated GPUs: all invariants hold, records say what they are, no time is told."""
 
+import os
 import re
 
 import jsonschema
@@ -29,6 +30,10 @@ def test_every_device_count_holds_every_invariant(tmp_path, numerics):
         if cell["replicas"] == 1:
             assert verdicts.pop("MIR") == "skipped"  # nothing to compare one replica with
         assert set(verdicts.values()) == {"passed"}, cell["checks"]
+        clocks = cell["measurement"]["clocks"]
+        assert (
+            clocks["gpus"] == [] and clocks["not_measured"]["gpus"]
+        ), "NVML isn't there, and that is said"
     if numerics == "exact":
         assert len({cell["weight_hash"] for cell in found}) == 1
 
@@ -50,14 +55,24 @@ def test_no_time_is_told(tmp_path):
     ).read_text().replace('error_occurred":true', 'error_occurred": true')
 
 
-def test_the_run_names_its_gpus_and_libraries(tmp_path):
+def test_the_run_names_its_gpus_and_libraries(tmp_path, monkeypatch):
     path = tmp_path / "r.jsonl"
+    monkeypatch.setenv("LD_LIBRARY_PATH", os.environ["STAND_IN_NVML_FOLDER"])
     assert run(*PLAN, *QUICK, "--devices", "2", "--records", path).returncode == GOOD
     environment = records(path)[0]["environment"]
     gpus = environment["cuda_devices"]
     assert [gpu["name"] for gpu in gpus] == ["cuda:0", "cuda:1"]
     assert all(gpu["emulated"] and gpu["uuid"] and gpu["memory_bytes"] > 0 for gpu in gpus)
     assert len({gpu["uuid"] for gpu in gpus}) == 2
+    (cell,) = cells(path)
+    clocks = cell["measurement"]["clocks"]
+    assert [gpu["uuid"] for gpu in clocks["gpus"]] == [gpu["uuid"] for gpu in gpus]
+    for gpu in clocks["gpus"]:
+        assert gpu["power_w"]["value"] == 500.25 and gpu["memory_hz"] is None
+        assert gpu["throttle_reasons"] == ["power cap"]
+        assert 1e9 < gpu["sm_hz"]["low"] <= gpu["sm_hz"]["value"] <= gpu["sm_hz"]["high"] < 2e9
+    assert clocks["throttled_steps"] == clocks["disturbed_steps"] == cell["measurement"]["steps"]
+    assert "gpus" not in clocks["not_measured"]
     assert {"cuda-runtime", "cuda-driver", "cublas"} <= set(environment["libraries"])
     assert all(environment["libraries"].values())
     assert environment["target"] == gpus[0]["model"] == cells(path)[0]["target"]

@@ -156,6 +156,45 @@ def test_a_failed_check_is_worse_and_its_numbers_are_not_missed(gate):
     assert "ONE: w differs" in finding(result, 1, "results")["detail"]
 
 
+def learned(accuracy: float, loss: float, numerics: str = "exact"):
+    def change(_, cell: dict) -> None:
+        cell.update(schema=2, numerics=numerics, evaluation={"accuracy": accuracy, "loss": loss})
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("numerics", "now", "expected"),
+    [
+        ("exact", (0.75, 0.5), ("same", "same")),
+        ("exact", (0.7499, 0.5), ("worse", "same")),
+        ("exact", (0.75, 0.50001), ("same", "worse")),
+        ("exact", (0.8, 0.4), ("better", "better")),
+        ("fast", (0.749, 0.501), ("same", "same")),
+        ("fast", (0.73, 0.49), ("worse", "better")),
+    ],
+)
+def test_what_was_learned_is_compared_without_statistics(tmp_path, store, numerics, now, expected):
+    files = write_side(tmp_path / "base", Side(), learned(0.75, 0.5, numerics))
+    assert mirrorscale("baseline", "save", "--store", store, *files).returncode == GOOD
+    result = Gate(tmp_path, store)(
+        side(launches=1),
+        change=learned(*now, numerics),
+        status=FINDING if "worse" in expected else GOOD,
+    )
+    assert (verdict(result, 0, "accuracy"), verdict(result, 0, "validation_loss")) == expected
+
+
+def test_launches_that_others_disturbed_are_ambiguous_not_worse(gate):
+    def disturbed(_, cell: dict) -> None:
+        cell.update(schema=2, status="error", reason="9 of 10 steps were disturbed")
+        cell.update(reason_kind="disturbed", measurement=None)
+
+    result = gate(NOW, change=disturbed)
+    assert verdict(result, 1, "results") == "ambiguous"
+    assert "the machine, not the program" in finding(result, 1, "results")["detail"]
+
+
 def test_memory_that_grows_is_worse(gate):
     def grows(_, cell: dict) -> None:
         cell["memory"]["process_peak_bytes"] = int(cell["memory"]["process_peak_bytes"] * 1.2)
@@ -244,6 +283,23 @@ def test_junit_and_markdown(gate):
     assert page.startswith("## mirrorscale gate: FAILED") and "| FAIL worse" in page
 
 
+def test_a_junit_consumer_reads_it(gate):
+    junitparser = pytest.importorskip("junitparser", reason="Debian: python3-junitparser")
+    waiver = '[[waiver]]\nmatch = "*n=2/b=256"\nuntil = 2199-12-31\nreason = "<known> & told"\n'
+    slow = side(slowdown={1: 0.3, 2: 0.3})
+    result = gate(slow, "--config", gate.config(waiver), status=FINDING)
+    (suite,) = junitparser.JUnitXml.fromfile(str(gate.outputs["junit"]))
+    cases = {(case.classname, case.name): [type(r) for r in case.result] for case in suite}
+    expected = {}
+    for f in result["findings"]:
+        skipped = f["waiver"] or f["verdict"] == "ambiguous"
+        kinds = [junitparser.Failure] if f["fails"] else [junitparser.Skipped] if skipped else []
+        expected[f["cell_key"], f["metric"]] = kinds
+    assert cases == expected
+    assert suite.failures == sum(f["fails"] for f in result["findings"]) > 0
+    assert suite.skipped > 0 and suite.tests == len(cases)
+
+
 def test_another_machine_is_refused_unless_asked_for(gate, tmp_path):
     def elsewhere(run: dict, _) -> None:
         run["machine_fingerprint"] = "abc"
@@ -283,7 +339,7 @@ def test_a_number_that_is_none_is_refused(gate, tmp_path, literal):
 def test_another_schema_and_an_unknown_unit_are_refused(gate, tmp_path):
     (path,) = write_side(tmp_path / "c", side(launches=1))
     text = path.read_text()
-    path.write_text(text.replace('{"schema":1,"kind":"cell"', '{"schema":2,"kind":"cell"', 1))
+    path.write_text(text.replace('{"schema":1,"kind":"cell"', '{"schema":3,"kind":"cell"', 1))
     assert "schema" in refusal(COULD_NOT_RUN, "gate", "--store", gate.store, path)
     path.write_text(text.replace('"step_p50_s"', '"step_p50_ms"', 1))
     assert "step_p50" in refusal(COULD_NOT_RUN, "gate", "--store", gate.store, path)

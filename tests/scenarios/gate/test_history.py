@@ -50,6 +50,19 @@ def test_launches_are_kept_once(store, tmp_path):
     assert series[0]["points"][0]["launches"] == 3
 
 
+def test_the_figure_marks_what_changed(store, tmp_path):
+    pytest.importorskip("matplotlib")
+    keep(store, tmp_path, range(24), slow_from=12)
+    for suffix, begin in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        figure = tmp_path / f"h.{suffix}"
+        out = good("history", "show", "--store", store, "--figure", figure)
+        assert out.splitlines()[-1] == str(figure), "the figure is named last"
+        assert figure.read_bytes().startswith(begin)
+    drawn = (tmp_path / "h.svg").read_text()
+    assert (drawn.count('id="change"'), drawn.count('id="level"')) == (1, 7), "6 cells, one in two"
+    assert sorted(path.name for path in tmp_path.glob("h*")) == ["h.png", "h.svg"]
+
+
 def test_refusals(store, tmp_path):
     assert "holds no runs" in refusal(COULD_NOT_RUN, "history", "show", "--store", store)
     (path,) = write_side(tmp_path / "a", Side(launches=1))
@@ -59,3 +72,6 @@ def test_refusals(store, tmp_path):
         MISUSE, "history", "show", "--store", store, "--metric", "speed"
     )
     refusal(MISUSE, "history")
+    assert "a .png or a .svg" in refusal(
+        MISUSE, "history", "show", "--store", store, "--figure", tmp_path / "h.pdf"
+    )

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -96,6 +97,37 @@ def test_measures_every_cell_and_writes_valid_records(tmp_path: pathlib.Path) ->
     names = {entry["run_name"] for entry in google["benchmarks"]}
     assert len(names) == 9
     assert len((tmp_path / "t.csv").read_text().splitlines()) == 10
+
+
+COMPARE = pathlib.Path("/usr/share/benchmark/compare.py")  # Debian: libbenchmark-tools
+
+
+@pytest.mark.skipif(not COMPARE.exists(), reason="Debian: libbenchmark-tools, python3-scipy")
+def test_google_benchmarks_own_compare_reads_it(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("scipy", reason="Google Benchmark's compare.py needs it")
+    google, found = tmp_path / "g.json", tmp_path / "r.jsonl"
+    plan = "--workload mlp-small --devices 1,2 --global-batch 24 --slices 8 --slice-ms 1".split()
+    ran = subprocess.run(
+        [BINARY, "sweep", *plan, "--gbench-json", google, "--records", found],
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    done = subprocess.run(
+        ["/usr/bin/python3", COMPARE, "--no-color", "benchmarks", google, google],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for cell in cells(found):
+        name = cell["cell_key"]
+        assert re.search(
+            rf"^{re.escape(name)}_median +[+-]0\.0000 ", done.stdout, re.M
+        ), done.stdout
+        assert f"{name}_pvalue" in done.stdout, "the U test had its repetitions"
 
 
 def test_killed_in_the_middle_goes_on_without_repeating(tmp_path: pathlib.Path) -> None:

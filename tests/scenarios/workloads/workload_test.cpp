@@ -3,10 +3,14 @@
 #include "scenarios/workloads/data_source.h"
 #include "strategies/input/subset.h"
 #include "strategies/input/synthetic.h"
+#include "tests/strategies/support/expect_throw.h"
 
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <set>
 #include <stdexcept>
+#include <unistd.h>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -76,6 +80,77 @@ TEST(MakeModel, DataThatDoNotFitAreRefused) {
                std::invalid_argument);
   EXPECT_THROW(make_model(find_workload("regression"), *clusters, strategies::OneDevice()),
                std::invalid_argument);
+}
+
+/// A model file in the tests' folder, gone afterwards.
+class ModelFile {
+ public:
+  explicit ModelFile(const std::string& text)
+      : path_((std::filesystem::path(::testing::TempDir()) /
+               ("model_" + std::to_string(::getpid()) + "_" + std::to_string(++count_) + ".toml"))
+                  .string()) {
+    std::ofstream(path_) << text;
+  }
+  ~ModelFile() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  static inline int count_ = 0;
+  const std::string path_;
+};
+
+TEST(ModelFile, IsTheModelOfTheSameLayers) {
+  const ModelFile file(R"(data = "clusters"
+metrics = ["accuracy"]
+[[layers]]
+kind = "dense"
+units = 64
+activation = "relu"
+[[layers]]
+kind = "dense"
+units = 32
+activation = "tanh"
+[[layers]]
+kind = "dense"
+units = "outputs"
+)");
+  const auto data = rows_for(find_workload("mlp-small"));
+  std::string hashes[2];
+  for (int i = 0; i < 2; ++i) {
+    const Workload& workload = find_workload(i == 0 ? "mlp-small" : file.path());
+    strategies::Model model = make_model(workload, *data, strategies::Mirrored(2));
+    model.fit(data, {.epochs = 2, .global_batch = 16});
+    hashes[i] = model.weight_hash();
+  }
+  EXPECT_EQ(hashes[0], hashes[1]);
+}
+
+TEST(ModelFile, AMistakeIsToldWithItsLine) {
+  const auto data = rows_for(find_workload("mlp-small"));
+  const auto refused = [&](const std::string& text, std::initializer_list<const char*> parts) {
+    const ModelFile file(text);
+    strategies::testing::expect_throw<std::invalid_argument>(
+        [&] { make_model(find_workload(file.path()), *data, strategies::OneDevice()); }, parts);
+  };
+  refused("data = [", {".toml:1:"});
+  refused("data = 3", {".toml:1:", "'data' needs a text"});
+  refused("data = \"clusters\"", {"no layers"});
+  refused("optimizer = \"lion\"\n[[layers]]\nkind = \"dense\"\nunits = 1", {"lion", "adam"});
+  refused("[[layers]]\nkind = \"dens\"", {".toml:1:", "'dens'", "dense, residual"});
+  refused("[[layers]]\nkind = \"dense\"", {"'units' is missing"});
+  refused("[[layers]]\nkind = \"dense\"\nunits = 0", {".toml:3:", "'units'", "at least 1"});
+  refused("[[layers]]\nkind = \"dense\"\nunits = 2\nunit = 3", {".toml:4:", "'unit'", "activation"});
+  refused("[[layers]]\nkind = \"dense\"\nunits = 2\nactivation = \"swish\"", {".toml:1:", "swish", "relu"});
+  refused("layers = 3", {".toml:1:", "[[layers]]"});
+  refused("input = [2, 2, 1]\n[[layers]]\nkind = \"dense\"\nunits = 2",
+          {"[2, 2, 1]", "4 values", "a row of the data"});
+  refused("[[layers]]\nkind = \"dense\"\nunits = 2", {".toml:1:", "makes [2]", "outputs to predict"});
+  refused(
+      "[[layers]]\nkind = \"dense\"\nunits = 4\n[[layers]]\nkind = \"residual\"\n[[layers.branch]]\nkind = "
+      "\"dense\"\nunits = 5",
+      {".toml:4:", "layer 2, for an input of [4]", "[5]"});
+  strategies::testing::expect_throw<std::runtime_error>([] { find_workload("nowhere.toml"); },
+                                                        {"nowhere.toml", "no such file"});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "strategies/engine/network.h"
 
+#include "strategies/engine/replica.h"
 #include "strategies/model.h"
 #include "tests/strategies/support/expect_throw.h"
 
@@ -55,6 +56,76 @@ TEST(Network, RefusesALayerThatHasAnotherPlaceAlready) {
                                       {"built for 4 features", "make a new layer"});
   // As wide, but elsewhere in the arena: it would read another layer's weights.
   expect_throw<std::invalid_argument>([&] { Network(4, {other, used}); }, {"make a new layer"});
+}
+
+TEST(Network, AResidualNamesItsPartsAndRefusesShapesThatDoNotFit) {
+  const Network network(4, {residual({dense(8, "relu"), dense(6)}, {.shortcut = {dense(6)}}),
+                            residual({dense(6, "gelu")}), dense(2)});
+  std::vector<std::string> parameters;
+  for (const auto& slice : network.parameters().slices()) {
+    if (slice.spec.rows > 0) parameters.push_back(slice.spec.name);
+  }
+  EXPECT_EQ(parameters, (std::vector<std::string>{"residual/dense/kernel", "residual/dense_1/kernel",
+                                                  "residual/shortcut_dense/kernel", "residual_1/dense/kernel",
+                                                  "dense/kernel"}));
+  EXPECT_EQ(network.chain().largest_matrix(1), kernels::activation_size(1, 8));
+  // The input of the first residual is nobody's output: no dx of its first layers.
+  EXPECT_EQ(network.flops_per_row(), 4 * 4 * 8 + 6 * 8 * 6 + 4 * 4 * 6 + 6 * 6 * 6 + 6 * 6 * 2);
+  expect_throw<std::invalid_argument>([] { Network(4, {residual({dense(5)})}); },
+                                      {"'residual'", "[5]", "[4]", "shortcut"});
+  expect_throw<std::invalid_argument>([] { Network(4, {residual({dense(5)}, {.shortcut = {dense(6)}})}); },
+                                      {"[5]", "[6]"});
+  expect_throw<std::invalid_argument>([] { residual({}); }, {"[residual]", "no layers"});
+  expect_throw<std::invalid_argument>([] { residual({dense(1)}, {.activation = "softmax"}); }, {"softmax"});
+}
+
+/// The gradient arena of the sum of the outputs, over `rows` of features.
+std::vector<float> gradients_of_sum(const Network& network, const std::vector<NamedArray>& weights,
+                                    const std::vector<std::vector<float>>& rows) {
+  Replica replica(network, "reference");
+  const auto count = static_cast<int>(rows.size()), features = network.features();
+  replica.reserve(count, 1);
+  network.parameters().unpack(weights, {replica.weights(), network.parameters().size()});
+  replica.refresh_transposed();
+  const auto x = kernels::make_buffer(kernels::activation_size(count, features));
+  const auto view = kernels::activation_view(kernels::Layout::kPanels, x.get(), count, features, count);
+  for (int r = 0; r < count; ++r) {
+    for (int c = 0; c < features; ++c) {
+      view.at(r, c) = rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];
+    }
+  }
+  replica.forward(view);
+  const auto t = kernels::make_buffer(kernels::activation_size(count, network.outputs()));
+  const auto targets =
+      kernels::activation_view(kernels::Layout::kPanels, t.get(), count, network.outputs(), count);
+  // mse of one output against output - 1/2 has the gradient 1.
+  for (int r = 0; r < count; ++r) targets.at(r, 0) = replica.output().at(r, 0) - 0.5F;
+  replica.judge(*mean_squared_error(), {}, {.values = targets}, true);
+  const GradientRoot root{0, count, replica.gradient(0)};
+  replica.backward({&root, 1}, 1);
+  std::vector<float> all;
+  for (const NamedArray& array :
+       network.parameters().pack({replica.gradient(0), network.parameters().size()})) {
+    all.insert(all.end(), array.values.begin(), array.values.end());
+  }
+  return all;
+}
+
+TEST(Network, GradientsOfAResidualOnPaper) {
+  // h = a x; y = h + b h = 6: dy/db = h, dy/da = (1 + b) x. With a shortcut c: dy/dc = h, dy/da = (b + c) x.
+  const auto line = [] { return dense(1, DenseOptions{.use_bias = false}); };
+  const Network plain(1, {line(), residual({line()})}),
+      other(1, {line(), residual({line()}, {.shortcut = {line()}})}),
+      relu(1, {line(), residual({line()}, {.activation = "relu"})});
+  const auto named = [](const Network& network, const std::vector<float>& values) {
+    auto arrays = network.initial_weights(1);
+    for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i].values = {values.at(i)};
+    return arrays;
+  };
+  EXPECT_EQ(gradients_of_sum(plain, named(plain, {2, 5}), {{3}}), (std::vector<float>{18, 6}));
+  EXPECT_EQ(gradients_of_sum(other, named(other, {2, 5, 7}), {{3}}), (std::vector<float>{36, 6, 6}));
+  EXPECT_EQ(gradients_of_sum(relu, named(relu, {2, 5}), {{3}, {-3}}), (std::vector<float>{18, 6}))
+      << "the second row is cut off";
 }
 
 TEST(Network, InitialWeightsDependOnTheSeedAlone) {

@@ -113,6 +113,19 @@ inline std::vector<NetCase> net_cases() {
         .loss = make_loss("mse"),
         .metrics = {"mse"}},
        {.features = 6, .target_columns = 2}},
+      {"residuals_with_and_without_shortcut_adam",
+       {.features = 6,
+        .layers =
+            [] {
+              return std::vector<LayerPtr>{
+                  residual({dense(9, "gelu"), residual({dense(4, "relu"), dense(9)})},
+                           {.shortcut = {dense(9, "tanh")}, .activation = "gelu"}),
+                  residual({dense(17, "tanh"), dense(9)}, {.activation = "relu"}), dense(3)};
+            },
+        .optimizer = optimizer("adam:0.01"),
+        .loss = make_loss("sparse_categorical_crossentropy_from_logits"),
+        .metrics = {"accuracy"}},
+       {.features = 6, .classes = 3, .weighted = true}},
   };
 }
 

@@ -1,4 +1,4 @@
-#include "harness/judge/student.h"
+#include "harness/measure/student.h"
 
 #include <cmath>
 #include <fmt/format.h>

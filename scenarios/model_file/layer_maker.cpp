@@ -1,0 +1,73 @@
+#include "scenarios/model_file/layer_maker.h"
+
+#include "strategies/model.h"
+
+#include <map>
+#include <stdexcept>
+
+namespace mirrorscale::scenarios {
+namespace {
+
+using strategies::LayerPtr;
+
+std::vector<LayerPtr> branch_of(ModelTable& table, const std::string& key, int outputs) {
+  std::vector<LayerPtr> layers;
+  for (const ModelTable& inner : table.tables(key)) layers.push_back(make_layer(inner, outputs));
+  return layers;
+}
+
+strategies::Penalty penalty_of(ModelTable& table) {
+  return {static_cast<float>(table.number("l1", 0, 0, 1e6)),
+          static_cast<float>(table.number("l2", 0, 0, 1e6))};
+}
+
+LayerPtr make_dense(ModelTable& table, int outputs) {
+  strategies::DenseOptions options;
+  options.activation = table.text("activation", "linear");
+  options.use_bias = table.flag("use_bias", true);
+  options.kernel_initializer = strategies::initializer_from(table.text("initializer", "glorot_uniform"));
+  options.kernel_penalty = penalty_of(table);
+  return strategies::dense(table.units("units", outputs), options);
+}
+
+LayerPtr make_activation(ModelTable& table, int) {
+  return strategies::activation(table.text("function"));
+}
+
+LayerPtr make_residual(ModelTable& table, int outputs) {
+  strategies::ResidualOptions options;
+  options.activation = table.text("activation", "linear");
+  options.shortcut = branch_of(table, "shortcut", outputs);
+  return strategies::residual(branch_of(table, "branch", outputs), options);
+}
+
+using Maker = LayerPtr (*)(ModelTable&, int outputs);
+const std::map<std::string, Maker>& makers() {
+  static const std::map<std::string, Maker> all{
+      {"activation", make_activation}, {"dense", make_dense}, {"residual", make_residual}};
+  return all;
+}
+
+}  // namespace
+
+LayerPtr make_layer(ModelTable table, int outputs) {
+  const std::string kind = table.text("kind");
+  const auto found = makers().find(kind);
+  if (found == makers().end()) {
+    std::string known;
+    for (const auto& [name, maker] : makers()) known += (known.empty() ? "" : ", ") + name;
+    table.refuse("no layer of kind '" + kind + "'; there are: " + known);
+  }
+  LayerPtr layer;
+  try {
+    layer = found->second(table, outputs);
+  } catch (const std::invalid_argument& error) {
+    const std::string text = error.what();
+    if (text.rfind("[model]", 0) == 0) throw;  // has its place already
+    table.refuse(text);
+  }
+  table.require_all_known();
+  return layer;
+}
+
+}  // namespace mirrorscale::scenarios
