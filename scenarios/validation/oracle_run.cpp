@@ -3,11 +3,15 @@
 #include "scenarios/oracle/trainer.h"
 #include "scenarios/validation/invariants.h"
 #include "scenarios/workloads/workload.h"
+#include "strategies/engine/convolution.h"
+#include "strategies/engine/pooling.h"
+#include "strategies/engine/reshape.h"
 
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
+#include <variant>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -83,33 +87,75 @@ oracle::Optimizer optimizer_from(const std::string& text) {
   throw std::invalid_argument("the oracle has no optimizer '" + name + "'");
 }
 
-std::vector<oracle::Dense> layers_of(const strategies::Network& network) {
-  std::vector<oracle::Dense> layers;
+/// TensorFlow's rule for padding, written down a second time.
+oracle::WindowAxis axis_of(int in, int out, int size, int stride, int dilation, bool same) {
+  const int missing = (out - 1) * stride + (size - 1) * dilation + 1 - in;
+  const auto count = [](int n) { return static_cast<std::size_t>(n); };
+  return {count(in),     count(out),      count(size),
+          count(stride), count(dilation), count(same ? std::max(0, missing) / 2 : 0)};
+}
+oracle::Window window_of(const strategies::Shape& in, const strategies::Shape& out, const strategies::Sliding& s) {
+  const bool same = s.padding == "same";
+  return {axis_of(in.height, out.height, s.size.y, s.stride.y, s.dilation.y, same),
+          axis_of(in.width, out.width, s.size.x, s.stride.x, s.dilation.x, same)};
+}
+
+/// The settings that all layers with a kernel have.
+template <class Settings>
+Settings with_parameters(Settings settings, const strategies::Chain::Stage& stage,
+                         const strategies::ParameterLayout& parameters) {
+  settings.activation = oracle::activation_from(strategies::to_string(stage.layer->output_function()));
+  settings.bias = false;
+  for (const auto& slice : parameters.slices()) {
+    if (slice.spec.name == stage.name + "/bias") settings.bias = true;
+    if (slice.spec.name == stage.name + "/kernel") {
+      settings.l1 = static_cast<double>(slice.spec.penalty.l1);
+      settings.l2 = static_cast<double>(slice.spec.penalty.l2);
+    }
+  }
+  return settings;
+}
+
+oracle::LayerSettings layer_of(const strategies::Chain::Stage& stage,
+                               const strategies::ParameterLayout& parameters) {
+  const strategies::Shape &in = stage.in, &out = stage.out;
+  const auto count = [](int n) { return static_cast<std::size_t>(n); };
+  if (stage.layer->kind() == "dense" && in.rows() == 1)
+    return with_parameters(oracle::Dense{count(in.columns()), count(out.columns())}, stage, parameters);
+  if (const auto* conv = dynamic_cast<const strategies::Conv2D*>(stage.layer.get())) {
+    const strategies::Conv2DOptions& o = conv->options();
+    return with_parameters(
+        oracle::Convolution{window_of(in, out, {o.kernel, o.stride, o.dilation, o.padding}), count(in.channels),
+                            count(o.filters), count(o.groups)},
+        stage, parameters);
+  }
+  if (const auto* pool = dynamic_cast<const strategies::Pooling*>(stage.layer.get())) {
+    strategies::Sliding sliding = pool->sliding();
+    if (pool->pooling() == strategies::PoolingKind::kGlobalAverage) sliding.size = {in.height, in.width};
+    return oracle::Pool{window_of(in, out, sliding), count(in.channels),
+                        pool->pooling() == strategies::PoolingKind::kMax};
+  }
+  throw std::invalid_argument("the oracle has no layer like '" + stage.name + "' (" + stage.layer->kind() +
+                              ")");
+}
+
+std::vector<oracle::LayerSettings> layers_of(const strategies::Network& network) {
+  std::vector<oracle::LayerSettings> layers;
   for (const auto& stage : network.stages()) {
-    const auto activation = oracle::activation_from(strategies::to_string(stage.layer->output_function()));
-    if (stage.layer->kind() == "activation" && !layers.empty() &&
-        layers.back().activation == oracle::Activation::kLinear) {
-      layers.back().activation = activation;
-      continue;
+    if (dynamic_cast<const strategies::Reshape*>(stage.layer.get()) != nullptr) continue;  // the same numbers
+    if (stage.layer->kind() == "activation" && !layers.empty()) {
+      const auto f = oracle::activation_from(strategies::to_string(stage.layer->output_function()));
+      const auto take = [&](auto& layer) {
+        if constexpr (requires { layer.activation; }) {
+          if (layer.activation != oracle::Activation::kLinear) return false;
+          layer.activation = f;
+          return true;
+        }
+        return false;
+      };
+      if (std::visit(take, layers.back())) continue;
     }
-    if (stage.layer->kind() != "dense") {
-      throw std::invalid_argument("the oracle has no layer like '" + stage.name + "' (" +
-                                  stage.layer->kind() + ")");
-    }
-    oracle::Dense layer{static_cast<std::size_t>(stage.in.columns()),
-                        static_cast<std::size_t>(stage.out.columns()),
-                        activation,
-                        false,
-                        0,
-                        0};
-    for (const auto& slice : network.parameters().slices()) {
-      if (slice.spec.name == stage.name + "/bias") layer.bias = true;
-      if (slice.spec.name == stage.name + "/kernel") {
-        layer.l1 = static_cast<double>(slice.spec.penalty.l1);
-        layer.l2 = static_cast<double>(slice.spec.penalty.l2);
-      }
-    }
-    layers.push_back(layer);
+    layers.push_back(layer_of(stage, network.parameters()));
   }
   return layers;
 }
