@@ -77,8 +77,7 @@ class ConvolutionLayer final : public Layer {
     Tracked part;
     part.resize(all.rows, group_filters());
     for (std::size_t i = 0; i < part.size(); ++i) {
-      const std::size_t at =
-          i / part.columns * all.columns + group * group_filters() + i % part.columns;
+      const std::size_t at = i / part.columns * all.columns + group * group_filters() + i % part.columns;
       part.value[i] = all.value[at];
       part.scale[i] = all.scale[at];
     }

@@ -88,13 +88,12 @@ class PoolLayer final : public Layer {
   }
 
   /// The first of the largest gets it. Where another one is within its error of the largest, the float32 run
-  /// may give it to that one; but equal numbers of equal error come from equal operations, and are equal there
-  /// too.
+  /// may give it to that one; but equal numbers of equal error come from equal operations, and are equal
+  /// there too.
   static void spread_to_largest(const ErrorModel& errors, const Tracked& x, const Field& field, double dy,
                                 double dy_scale, Tracked& dx) {
-    const std::size_t best = *std::max_element(field.begin(), field.end(), [&](std::size_t a, std::size_t b) {
-      return x.value[a] < x.value[b];
-    });
+    const std::size_t best = *std::max_element(
+        field.begin(), field.end(), [&](std::size_t a, std::size_t b) { return x.value[a] < x.value[b]; });
     bool doubtful = false;
     for (const std::size_t at : field) {
       const double scale = x.scale[at] + x.scale[best];

@@ -136,6 +136,8 @@ struct Settings {
   Normaliser normaliser = Normaliser::kWeights;
   /// Gradients are scaled down together so that their joint norm is at most this; 0: they are not.
   double global_clip_norm = 0;
+  /// Predictions a row, of sparse losses: labels (and weights) of a batch are as many times its rows.
+  std::size_t answers = 1;
   /// Binary accuracy counts prediction > threshold.
   double threshold = 0.5;
   ErrorModel errors = {};
@@ -143,8 +145,8 @@ struct Settings {
   int threads = 0;
 };
 
-/// Borrowed rows. x: [rows, inputs], row-major; labels: [rows] or targets: [rows, outputs], whichever the
-/// loss takes; weights: [rows], or empty for 1.
+/// Borrowed rows. x: [rows, inputs], row-major; labels: [rows * answers] or targets: [rows, outputs],
+/// whichever the loss takes; weights: as labels, or empty for 1.
 struct Batch {
   std::size_t rows = 0;
   std::span<const double> x;

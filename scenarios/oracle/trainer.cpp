@@ -22,11 +22,11 @@ constexpr std::size_t kRowsAtOnce = 1024, kValuesAtOnce = std::size_t{1} << 23;
 constexpr double kUnderflow = 1e-30;
 
 Batch rows_of(const Batch& batch, std::size_t first, std::size_t count, std::size_t inputs,
-              std::size_t outputs) {
+              std::size_t outputs, std::size_t answers) {
   Batch part{.rows = count, .x = batch.x.subspan(first * inputs, count * inputs)};
-  if (!batch.labels.empty()) part.labels = batch.labels.subspan(first, count);
+  if (!batch.labels.empty()) part.labels = batch.labels.subspan(first * answers, count * answers);
   if (!batch.targets.empty()) part.targets = batch.targets.subspan(first * outputs, count * outputs);
-  if (!batch.weights.empty()) part.weights = batch.weights.subspan(first, count);
+  if (!batch.weights.empty()) part.weights = batch.weights.subspan(first * answers, count * answers);
   return part;
 }
 
@@ -37,13 +37,20 @@ void expect_size(const std::string& what, std::size_t actual, std::size_t expect
   }
 }
 
+std::vector<std::unique_ptr<Layer>> made(const std::vector<LayerSettings>& settings) {
+  std::vector<std::unique_ptr<Layer>> layers;
+  for (const LayerSettings& s : settings)
+    layers.push_back(std::visit([](const auto& layer) { return make_layer(layer); }, s));
+  return layers;
+}
+
 }  // namespace
 
 Estimate LossEstimate::total() const {
   return {data.value + penalty.value, data.bound + penalty.bound};
 }
 
-Trainer::Trainer(const std::vector<LayerSettings>& layers, Settings settings,
+Trainer::Trainer(std::vector<std::unique_ptr<Layer>> layers, Settings settings,
                  const std::vector<std::vector<double>>& weights)
     : settings_(std::move(settings)) {
   if (layers.empty()) throw std::invalid_argument("[oracle] a network needs a layer");
@@ -65,9 +72,10 @@ Trainer::Trainer(const std::vector<LayerSettings>& layers, Settings settings,
     prepare(settings_.optimizer, p);
     parameters_.push_back(std::move(p));
   };
-  for (const LayerSettings& layer : layers) {
-    LayerState state{std::visit([](const auto& l) { return make_layer(l); }, layer), parameters_.size()};
-    if (!layers_.empty()) expect_size("a layer's input", state.layer->inputs(), layers_.back().layer->outputs());
+  for (std::unique_ptr<Layer>& layer : layers) {
+    LayerState state{std::move(layer), parameters_.size()};
+    if (!layers_.empty())
+      expect_size("a layer's input", state.layer->inputs(), layers_.back().layer->outputs());
     for (const ArraySize& size : state.layer->arrays()) add(size.rows, size.columns);
     state.count = parameters_.size() - state.first;
     layers_.push_back(std::move(state));
@@ -75,17 +83,22 @@ Trainer::Trainer(const std::vector<LayerSettings>& layers, Settings settings,
   expect_size("the list of weight arrays", weights.size(), parameters_.size());
 }
 
+Trainer::Trainer(const std::vector<LayerSettings>& layers, Settings settings,
+                 const std::vector<std::vector<double>>& weights)
+    : Trainer(made(layers), std::move(settings), weights) {}
+
 void Trainer::check(const Batch& batch) const {
   const std::size_t inputs = layers_.front().layer->inputs(), outputs = layers_.back().layer->outputs();
   if (batch.rows == 0) throw std::invalid_argument("[oracle] a batch without rows");
   expect_size("x", batch.x.size(), batch.rows * inputs);
-  expect_size("labels", batch.labels.size(), is_sparse(settings_.loss) ? batch.rows : 0);
+  const std::size_t answers = batch.rows * settings_.answers;
+  expect_size("labels", batch.labels.size(), is_sparse(settings_.loss) ? answers : 0);
   expect_size("targets", batch.targets.size(), is_sparse(settings_.loss) ? 0 : batch.rows * outputs);
-  if (!batch.weights.empty()) expect_size("sample weights", batch.weights.size(), batch.rows);
+  if (!batch.weights.empty()) expect_size("sample weights", batch.weights.size(), answers);
   for (const int label : batch.labels) {
-    if (label < 0 || static_cast<std::size_t>(label) >= outputs) {
+    if (label < 0 || static_cast<std::size_t>(label) >= outputs / settings_.answers) {
       throw std::invalid_argument("[oracle] label " + std::to_string(label) + " of " +
-                                  std::to_string(outputs) + " classes");
+                                  std::to_string(outputs / settings_.answers) + " classes");
     }
   }
 }
@@ -170,7 +183,7 @@ void Trainer::clip() {
 
 double Trainer::normaliser(const Batch& batch) const {
   if (settings_.normaliser == Normaliser::kRows || batch.weights.empty())
-    return static_cast<double>(batch.rows);
+    return static_cast<double>(batch.rows * settings_.answers);
   double sum = 0;
   for (const double w : batch.weights) sum += w;
   return sum;
@@ -206,7 +219,9 @@ LossEstimate Trainer::step(const Batch& batch) {
   check(batch);
   const Tracked x = take_rows(batch.x, batch.rows);
   Tracked losses, gradient;
-  losses_of(settings_.loss, settings_.errors, forward(x), batch, losses, &gradient);
+  losses_of(settings_.loss, settings_.errors, answers_of(forward(x)), answers_of(batch), losses, &gradient);
+  gradient.rows = batch.rows;
+  gradient.columns *= settings_.answers;
   const LossEstimate loss = loss_of(losses, normaliser(batch));
   backward(std::move(gradient), normaliser(batch));
   add_penalties();
@@ -216,6 +231,16 @@ LossEstimate Trainer::step(const Batch& batch) {
     update(settings_.optimizer, settings_.errors, static_cast<double>(steps_), p);
   }
   return loss;
+}
+
+Tracked Trainer::answers_of(Tracked prediction) const {
+  prediction.rows *= settings_.answers;
+  prediction.columns /= settings_.answers;
+  return prediction;
+}
+Batch Trainer::answers_of(Batch batch) const {
+  batch.rows *= settings_.answers;
+  return batch;
 }
 
 Estimates Trainer::predict(std::span<const double> x, std::size_t rows) {
@@ -240,8 +265,9 @@ Evaluation Trainer::evaluate(const Batch& rows) {
   Hits hits;
   for (std::size_t first = 0, step = rows_at_once(); first < rows.rows; first += step) {
     const std::size_t count = std::min(step, rows.rows - first);
-    const Batch part = rows_of(rows, first, count, inputs, is_sparse(settings_.loss) ? 0 : outputs);
-    const Tracked& prediction = forward(take_rows(part.x, count));
+    const Batch part = answers_of(
+        rows_of(rows, first, count, inputs, is_sparse(settings_.loss) ? 0 : outputs, settings_.answers));
+    const Tracked prediction = answers_of(forward(take_rows(part.x, count)));
     losses_of(settings_.loss, settings_.errors, prediction, part, losses, nullptr);
     all.value.insert(all.value.end(), losses.value.begin(), losses.value.end());
     all.scale.insert(all.scale.end(), losses.scale.begin(), losses.scale.end());
@@ -251,13 +277,13 @@ Evaluation Trainer::evaluate(const Batch& rows) {
     hits.sum += more.sum;
     hits.undecided += more.undecided;
   }
-  all.rows = rows.rows;
+  all.rows = rows.rows * settings_.answers;
   all.columns = 1;
   const double divisor = normaliser(rows);
   Evaluation result{.loss = loss_of(all, divisor), .accuracy = std::nullopt};
   if (divisor != 0 && (binary || is_sparse(settings_.loss))) {
     // Counts are exact in float32; a share and weighted sums are rounded.
-    const double rounding = settings_.errors.bound_of(2 + std::sqrt(static_cast<double>(rows.rows)));
+    const double rounding = settings_.errors.bound_of(2 + std::sqrt(static_cast<double>(all.rows)));
     result.accuracy =
         Estimate{hits.sum / divisor, (hits.undecided + rounding * std::fabs(hits.sum)) / std::fabs(divisor)};
   }

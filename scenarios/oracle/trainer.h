@@ -41,6 +41,8 @@ class Trainer {
  public:
   /// `weights`: of each layer the kernel [inputs, outputs], row-major, then the bias where it has one.
   /// Throws std::invalid_argument when sizes do not fit.
+  Trainer(std::vector<std::unique_ptr<Layer>> layers, Settings settings,
+          const std::vector<std::vector<double>>& weights);
   Trainer(const std::vector<LayerSettings>& layers, Settings settings,
           const std::vector<std::vector<double>>& weights);
   Trainer(const std::vector<Dense>& layers, Settings settings,
@@ -81,6 +83,9 @@ class Trainer {
   std::span<Parameter> arrays_of(const LayerState& state);
   std::size_t rows_at_once() const;
   void check(const Batch& batch) const;
+  /// A row an answer, where a row of the data has several.
+  Tracked answers_of(Tracked prediction) const;
+  Batch answers_of(Batch batch) const;
   Tracked take_rows(std::span<const double> x, std::size_t rows) const;
   const Tracked& forward(const Tracked& x);
   void backward(Tracked gradient, double normaliser);
