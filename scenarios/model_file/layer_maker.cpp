@@ -41,10 +41,33 @@ LayerPtr make_residual(ModelTable& table, int outputs) {
   return strategies::residual(branch_of(table, "branch", outputs), options);
 }
 
+LayerPtr make_dropout(ModelTable& table, int) {
+  return strategies::dropout(table.number("rate", 0.1, 0, 0.999));
+}
+
+LayerPtr make_embedding(ModelTable& table, int outputs) {
+  return strategies::embedding(table.units("tokens", outputs), table.count("width"));
+}
+
+LayerPtr make_layer_norm(ModelTable& table, int) {
+  return strategies::layer_norm(table.number("epsilon", 1e-5, 1e-12, 1));
+}
+
+LayerPtr make_position_embedding(ModelTable&, int) {
+  return strategies::position_embedding();
+}
+
+LayerPtr make_self_attention(ModelTable& table, int) {
+  return strategies::self_attention({.heads = table.count("heads"), .causal = table.flag("causal", false)});
+}
+
 using Maker = LayerPtr (*)(ModelTable&, int outputs);
 const std::map<std::string, Maker>& makers() {
   static const std::map<std::string, Maker> all{
-      {"activation", make_activation}, {"dense", make_dense}, {"residual", make_residual}};
+      {"activation", make_activation}, {"dense", make_dense},
+      {"dropout", make_dropout},       {"embedding", make_embedding},
+      {"layer_norm", make_layer_norm}, {"position_embedding", make_position_embedding},
+      {"residual", make_residual},     {"self_attention", make_self_attention}};
   return all;
 }
 

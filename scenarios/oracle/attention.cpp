@@ -7,22 +7,31 @@
 namespace mirrorscale::scenarios::oracle {
 namespace {
 
-/// A sum of products in one chain.
+/// A sum of products in one chain. Errors of a row's own channels are independent, those of several positions
+/// come from the same weights and may agree.
+enum class Along { kChannels, kPositions };
+template <Along kAlong>
 struct Chain {
   double value = 0, squares = 0, shared = 0;
 
   void add(double a, double a_scale, double b, double b_scale) {
     value += a * b;
     squares += value * value;
-    shared += std::fabs(a) * b_scale + std::fabs(b) * a_scale;
+    if constexpr (kAlong == Along::kChannels) {
+      squares += a * a * b_scale * b_scale + b * b * a_scale * a_scale;
+    } else {
+      shared += std::fabs(a) * b_scale + std::fabs(b) * a_scale;
+    }
   }
   double scale() const { return shared + std::sqrt(squares); }
 };
+using OverChannels = Chain<Along::kChannels>;
+using OverPositions = Chain<Along::kPositions>;
 
 class Attention final : public Layer {
  public:
   explicit Attention(const AttentionSettings& settings)
-      : s_(settings), width_(s_.heads * s_.size), factor_(1 / std::sqrt(static_cast<double>(s_.size))) {}
+      : s_(settings), width_(s_.heads * s_.size), factor_(s_.factor != 0 ? s_.factor : 1 / std::sqrt(static_cast<double>(s_.size))) {}
   std::size_t inputs() const override { return 3 * outputs(); }
   std::size_t outputs() const override { return s_.positions * width_; }
   std::size_t values_a_row() const override {
@@ -38,7 +47,7 @@ class Attention final : public Layer {
     each([&](std::size_t sample, std::size_t head, std::size_t t) {
       const std::size_t seen = end(t), row = row_of(sample, head, t);
       for (std::size_t u = 0; u < seen; ++u) {
-        Chain sum;
+        OverChannels sum;
         for (std::size_t d = 0; d < s_.size; ++d) {
           const std::size_t q = in(sample, t, 0, head, d), k = in(sample, u, 1, head, d);
           sum.add(x.value[q], x.scale[q], x.value[k], x.scale[k]);
@@ -50,7 +59,7 @@ class Attention final : public Layer {
                   std::span(p_.value).subspan(row * s_.positions, seen),
                   std::span(p_.scale).subspan(row * s_.positions, seen), std::span(shift).first(seen));
       for (std::size_t d = 0; d < s_.size; ++d) {
-        Chain sum;
+        OverPositions sum;
         for (std::size_t u = 0; u < seen; ++u) {
           const std::size_t p = row * s_.positions + u, v = in(sample, u, 2, head, d);
           sum.add(p_.value[p], p_.scale[p], x.value[v], x.scale[v]);
@@ -68,13 +77,13 @@ class Attention final : public Layer {
     if (dx == nullptr) return;
     Tracked dz = p_;
     each([&](std::size_t sample, std::size_t head, std::size_t t) {
-      Chain dot;
+      OverChannels dot;
       for (std::size_t d = 0; d < s_.size; ++d) {
         const std::size_t at = out(sample, t, head, d);
         dot.add(dy.value[at], dy.scale[at], y_.value[at], y_.scale[at]);
       }
       for (std::size_t u = 0; u < end(t); ++u) {
-        Chain sum;
+        OverChannels sum;
         for (std::size_t d = 0; d < s_.size; ++d) {
           const std::size_t at = out(sample, t, head, d), v = in(sample, u, 2, head, d);
           sum.add(dy.value[at], dy.scale[at], x.value[v], x.scale[v]);
@@ -89,7 +98,7 @@ class Attention final : public Layer {
     dx->resize(x.rows, inputs());
     each([&](std::size_t sample, std::size_t head, std::size_t t) {
       for (std::size_t d = 0; d < s_.size; ++d) {
-        Chain query, key, value;
+        OverPositions query, key, value;
         for (std::size_t u = 0; u < end(t); ++u) {
           const std::size_t i = row_of(sample, head, t) * s_.positions + u, k = in(sample, u, 1, head, d);
           query.add(dz.value[i], dz.scale[i], x.value[k], x.scale[k]);
@@ -100,7 +109,7 @@ class Attention final : public Layer {
           key.add(dz.value[i], dz.scale[i], x.value[q], x.scale[q]);
           value.add(p_.value[i], p_.scale[i], dy.value[g], dy.scale[g]);
         }
-        const auto put = [&](std::size_t part, const Chain& sum, double factor) {
+        const auto put = [&](std::size_t part, const OverPositions& sum, double factor) {
           const std::size_t at = in(sample, t, part, head, d);
           dx->value[at] = factor * sum.value;
           dx->scale[at] = factor * sum.scale() + 2 * std::fabs(dx->value[at]);

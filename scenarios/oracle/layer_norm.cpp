@@ -5,22 +5,22 @@
 namespace mirrorscale::scenarios::oracle {
 namespace {
 
-/// A mean over columns: its value, the shared error of what is added, and that of adding it up in 16 chains
-/// and a tree (partial sums are at most the sum of magnitudes).
+/// A mean over columns: its value, the errors of what is added (independent), and that of adding it up in 16
+/// chains and a tree (partial sums are at most the sum of magnitudes).
 struct Mean {
-  double value = 0, shared = 0, magnitude = 0;
+  double value = 0, squares = 0, magnitude = 0;
   std::size_t count = 0;
 
   void add(double v, double scale) {
     value += v;
-    shared += scale;
+    squares += scale * scale;
     magnitude += std::fabs(v);
     ++count;
   }
   double mean() const { return value / static_cast<double>(count); }
   double scale() const {
     const auto n = static_cast<double>(count);
-    return (shared + std::sqrt(n / 16 + 6) * magnitude) / n + std::fabs(mean());
+    return (std::sqrt(squares) + std::sqrt(n / 16 + 6) * magnitude / n) / n + std::fabs(mean());
   }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "scenarios/oracle/settings.h"
+#include "scenarios/oracle/layer.h"
 #include "scenarios/oracle/tracked.h"
 
 namespace mirrorscale::scenarios::oracle {
@@ -9,10 +9,10 @@ struct Penalty {
 };
 
 /// l1 * sum |w| + l2 * sum w^2.
-Penalty penalty_of(const Dense& layer, const Tracked& w);
+Penalty penalty_of(const Layer& layer, const Tracked& w);
 
 /// gradient += 2 l2 w + l1 sign(w), sign(0) = 0. Where w is within its error of 0, all of l1's part is an
 /// error.
-void add_penalty_gradient(const Dense& layer, const ErrorModel& errors, const Tracked& w, Tracked& gradient);
+void add_penalty_gradient(const Layer& layer, const ErrorModel& errors, const Tracked& w, Tracked& gradient);
 
 }  // namespace mirrorscale::scenarios::oracle

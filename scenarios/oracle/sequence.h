@@ -34,6 +34,7 @@ LayerPtr position_embedding(std::size_t time, std::size_t width);
 struct AttentionSettings {
   std::size_t positions = 1, heads = 1, size = 1;
   bool causal = false;
+  double factor = 0;  // of the scores; 0: 1 / sqrt(size)
 };
 LayerPtr self_attention(const AttentionSettings& settings);
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <variant>
 
-/// An independent trainer of dense networks in double: the reference that the engine is judged against. It
+/// An independent trainer of networks in double: the reference that the engine is judged against. It
 /// shares no code with kernels/ or strategies/, and it carries beside every number a bound on how far a
 /// faithful float32 run may be from it (docs/error_bound.md).
 namespace mirrorscale::scenarios::oracle {
@@ -23,6 +23,48 @@ struct Dense {
   bool bias = true;
   double l1 = 0, l2 = 0;
 };
+
+/// One axis of a window: output o looks at o * stride - pad + k * dilation, k = 0 .. size - 1.
+struct WindowAxis {
+  std::size_t in = 1, out = 1, size = 1, stride = 1, dilation = 1, pad = 0;
+};
+
+/// A window over images; pixels and taps are numbered row after row.
+struct Window {
+  WindowAxis y, x;
+
+  std::size_t in_pixels() const { return y.in * x.in; }
+  std::size_t out_pixels() const { return y.out * x.out; }
+  std::size_t taps() const { return y.size * x.size; }
+  /// The input pixel that output `pixel` sees through `tap`, or -1 for padding.
+  long source(std::size_t pixel, std::size_t tap) const {
+    const auto along = [](const WindowAxis& a, std::size_t o, std::size_t k) {
+      const long at = static_cast<long>(o * a.stride + k * a.dilation) - static_cast<long>(a.pad);
+      return at < static_cast<long>(a.in) ? at : -1;
+    };
+    const long row = along(y, pixel / x.out, tap / x.size), column = along(x, pixel % x.out, tap % x.size);
+    return row < 0 || column < 0 ? -1 : row * static_cast<long>(x.in) + column;
+  }
+};
+
+/// y = f(x * kernel + bias) over images [height, width, channels], padded with zeros.
+/// kernel: [taps * channels / groups, filters]. Penalties as Dense's.
+struct Convolution {
+  Window window;
+  std::size_t channels = 1, filters = 1, groups = 1;
+  Activation activation = Activation::kLinear;
+  bool bias = true;
+  double l1 = 0, l2 = 0;
+};
+
+/// The largest, or the mean, of each window; padding doesn't count. The gradient goes to the first of equals.
+struct Pool {
+  Window window;
+  std::size_t channels = 1;
+  bool maximum = true;
+};
+
+using LayerSettings = std::variant<Dense, Convolution, Pool>;
 
 /// What is averaged over rows. The sparse ones take labels, the others targets [rows, outputs] and are a mean
 /// over columns. Probabilities are clamped to [1e-7, 1 - 1e-7]; where the clamp acts the gradient is 0.
@@ -94,6 +136,8 @@ struct Settings {
   Normaliser normaliser = Normaliser::kWeights;
   /// Gradients are scaled down together so that their joint norm is at most this; 0: they are not.
   double global_clip_norm = 0;
+  /// Predictions a row, of sparse losses: labels (and weights) of a batch are as many times its rows.
+  std::size_t answers = 1;
   /// Binary accuracy counts prediction > threshold.
   double threshold = 0.5;
   ErrorModel errors = {};
@@ -101,8 +145,8 @@ struct Settings {
   int threads = 0;
 };
 
-/// Borrowed rows. x: [rows, inputs], row-major; labels: [rows] or targets: [rows, outputs], whichever the
-/// loss takes; weights: [rows], or empty for 1.
+/// Borrowed rows. x: [rows, inputs], row-major; labels: [rows * answers] or targets: [rows, outputs],
+/// whichever the loss takes; weights: as labels, or empty for 1.
 struct Batch {
   std::size_t rows = 0;
   std::span<const double> x;

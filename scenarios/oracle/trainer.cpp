@@ -1,10 +1,8 @@
 #include "scenarios/oracle/trainer.h"
 
 #include "scenarios/oracle/accuracy.h"
-#include "scenarios/oracle/activations.h"
 #include "scenarios/oracle/losses.h"
 #include "scenarios/oracle/penalties.h"
-#include "scenarios/oracle/products.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,17 +16,17 @@ namespace mirrorscale::scenarios::oracle {
 
 namespace {
 
-/// Rows that are predicted or evaluated at a time.
-constexpr std::size_t kRowsAtOnce = 1024;
+/// Rows that are predicted or evaluated at a time: at most, and so that no layer takes more values.
+constexpr std::size_t kRowsAtOnce = 1024, kValuesAtOnce = std::size_t{1} << 23;
 /// Below any float32 number that matters: what underflow may cost.
 constexpr double kUnderflow = 1e-30;
 
 Batch rows_of(const Batch& batch, std::size_t first, std::size_t count, std::size_t inputs,
-              std::size_t outputs) {
+              std::size_t outputs, std::size_t answers) {
   Batch part{.rows = count, .x = batch.x.subspan(first * inputs, count * inputs)};
-  if (!batch.labels.empty()) part.labels = batch.labels.subspan(first, count);
+  if (!batch.labels.empty()) part.labels = batch.labels.subspan(first * answers, count * answers);
   if (!batch.targets.empty()) part.targets = batch.targets.subspan(first * outputs, count * outputs);
-  if (!batch.weights.empty()) part.weights = batch.weights.subspan(first, count);
+  if (!batch.weights.empty()) part.weights = batch.weights.subspan(first * answers, count * answers);
   return part;
 }
 
@@ -39,19 +37,11 @@ void expect_size(const std::string& what, std::size_t actual, std::size_t expect
   }
 }
 
-Tracked column_of_ones(std::size_t rows) {
-  Tracked ones;
-  ones.resize(rows, 1);
-  std::fill(ones.value.begin(), ones.value.end(), 1.0);
-  std::fill(ones.scale.begin(), ones.scale.end(), 0.0);
-  return ones;
-}
-
-void add_bias(const Tracked& bias, Tracked& z) {
-  for (std::size_t i = 0; i < z.size(); ++i) {
-    z.value[i] += bias.value[i % z.columns];
-    z.scale[i] = independent(independent(z.scale[i], bias.scale[i % z.columns]), z.value[i]);
-  }
+std::vector<std::unique_ptr<Layer>> made(const std::vector<LayerSettings>& settings) {
+  std::vector<std::unique_ptr<Layer>> layers;
+  for (const LayerSettings& s : settings)
+    layers.push_back(std::visit([](const auto& layer) { return make_layer(layer); }, s));
+  return layers;
 }
 
 }  // namespace
@@ -60,11 +50,12 @@ Estimate LossEstimate::total() const {
   return {data.value + penalty.value, data.bound + penalty.bound};
 }
 
-Trainer::Trainer(std::vector<Dense> layers, Settings settings,
+Trainer::Trainer(std::vector<std::unique_ptr<Layer>> layers, Settings settings,
                  const std::vector<std::vector<double>>& weights)
     : settings_(std::move(settings)) {
   if (layers.empty()) throw std::invalid_argument("[oracle] a network needs a layer");
   if (settings_.threads <= 0) settings_.threads = static_cast<int>(std::thread::hardware_concurrency());
+  how_ = {settings_.errors, settings_.threads};
   const auto add = [&](std::size_t rows, std::size_t columns) {
     const std::size_t index = parameters_.size();
     if (index >= weights.size()) {
@@ -80,35 +71,41 @@ Trainer::Trainer(std::vector<Dense> layers, Settings settings,
     }
     prepare(settings_.optimizer, p);
     parameters_.push_back(std::move(p));
-    return index;
   };
-  for (const Dense& layer : layers) {
-    if (!layers_.empty()) expect_size("a layer's input", layer.inputs, layers_.back().layer.outputs);
-    LayerState state{.layer = layer, .kernel = add(layer.inputs, layer.outputs), .z = {}, .y = {}};
-    if (layer.bias) state.bias = add(1, layer.outputs);
+  for (std::unique_ptr<Layer>& layer : layers) {
+    LayerState state{std::move(layer), parameters_.size()};
+    if (!layers_.empty())
+      expect_size("a layer's input", state.layer->inputs(), layers_.back().layer->outputs());
+    for (const ArraySize& size : state.layer->arrays()) add(size.rows, size.columns);
+    state.count = parameters_.size() - state.first;
     layers_.push_back(std::move(state));
   }
   expect_size("the list of weight arrays", weights.size(), parameters_.size());
 }
 
+Trainer::Trainer(const std::vector<LayerSettings>& layers, Settings settings,
+                 const std::vector<std::vector<double>>& weights)
+    : Trainer(made(layers), std::move(settings), weights) {}
+
 void Trainer::check(const Batch& batch) const {
-  const std::size_t inputs = layers_.front().layer.inputs, outputs = layers_.back().layer.outputs;
+  const std::size_t inputs = layers_.front().layer->inputs(), outputs = layers_.back().layer->outputs();
   if (batch.rows == 0) throw std::invalid_argument("[oracle] a batch without rows");
   expect_size("x", batch.x.size(), batch.rows * inputs);
-  expect_size("labels", batch.labels.size(), is_sparse(settings_.loss) ? batch.rows : 0);
+  const std::size_t answers = batch.rows * settings_.answers;
+  expect_size("labels", batch.labels.size(), is_sparse(settings_.loss) ? answers : 0);
   expect_size("targets", batch.targets.size(), is_sparse(settings_.loss) ? 0 : batch.rows * outputs);
-  if (!batch.weights.empty()) expect_size("sample weights", batch.weights.size(), batch.rows);
+  if (!batch.weights.empty()) expect_size("sample weights", batch.weights.size(), answers);
   for (const int label : batch.labels) {
-    if (label < 0 || static_cast<std::size_t>(label) >= outputs) {
+    if (label < 0 || static_cast<std::size_t>(label) >= outputs / settings_.answers) {
       throw std::invalid_argument("[oracle] label " + std::to_string(label) + " of " +
-                                  std::to_string(outputs) + " classes");
+                                  std::to_string(outputs / settings_.answers) + " classes");
     }
   }
 }
 
 Tracked Trainer::take_rows(std::span<const double> x, std::size_t rows) const {
   Tracked taken;
-  taken.resize(rows, layers_.front().layer.inputs);
+  taken.resize(rows, layers_.front().layer->inputs());
   expect_size("x", x.size(), taken.size());
   std::copy(x.begin(), x.end(), taken.value.begin());
   for (std::size_t i = 0; i < taken.size(); ++i) {
@@ -117,45 +114,47 @@ Tracked Trainer::take_rows(std::span<const double> x, std::size_t rows) const {
   return taken;
 }
 
-const Tracked& Trainer::forward(const Tracked& x) {
-  const Tracked* input = &x;
-  for (LayerState& state : layers_) {
-    multiply(*input, parameters_[state.kernel].w, settings_.errors.factors(), settings_.threads, state.z);
-    if (state.layer.bias) add_bias(parameters_[state.bias].w, state.z);
-    activate(state.layer.activation, settings_.errors, state.z, state.y);
-    input = &state.y;
-  }
-  return *input;
+std::span<Parameter> Trainer::arrays_of(const LayerState& state) {
+  return std::span(parameters_).subspan(state.first, state.count);
 }
 
-/// `gradient`: of the summed loss by the last layer's output.
-void Trainer::backward(const Tracked& x, Tracked gradient, double normaliser) {
-  const Tracked ones = column_of_ones(x.rows);
+std::size_t Trainer::rows_at_once() const {
+  std::size_t rows = kRowsAtOnce;
+  for (const LayerState& state : layers_) rows = std::min(rows, kValuesAtOnce / state.layer->values_a_row());
+  return std::max(rows, std::size_t{1});
+}
+
+const Tracked& Trainer::forward(const Tracked& x) {
+  inputs_.clear();
+  const Tracked* at = &x;
+  for (const LayerState& state : layers_) {
+    inputs_.push_back(at);
+    at = &state.layer->forward(how_, *at, arrays_of(state));
+  }
+  return *at;
+}
+
+/// Of the last forward. `gradient`: of the summed loss by the last layer's output.
+void Trainer::backward(Tracked gradient, double normaliser) {
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    Tracked dx;
+    layers_[i].layer->backward(how_, *inputs_[i], gradient, arrays_of(layers_[i]), i == 0 ? nullptr : &dx);
+    gradient = std::move(dx);
+  }
   const double share = normaliser == 0 ? 0 : 1 / normaliser;
-  const auto take = [&](const Tracked& input, const Tracked& dz, const FactorRounding& rounding,
-                        Parameter& p) {
-    multiply_rows(input, dz, settings_.errors.row_chain, rounding, settings_.threads, p.gradient);
+  for (Parameter& p : parameters_) {
     for (std::size_t i = 0; i < p.gradient.size(); ++i) {
       p.gradient.value[i] *= share;
       p.gradient.scale[i] = std::fabs(share) * p.gradient.scale[i] + 2 * std::fabs(p.gradient.value[i]);
     }
-  };
-  Tracked dz;
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    LayerState& state = layers_[i];
-    activate_backward(state.layer.activation, settings_.errors, state.z, state.y, gradient, dz);
-    take(i == 0 ? x : layers_[i - 1].y, dz, settings_.errors.factors(), parameters_[state.kernel]);
-    if (state.layer.bias) take(ones, dz, {}, parameters_[state.bias]);  // a sum, no product
-    if (i == 0) break;
-    multiply_transposed(dz, parameters_[state.kernel].w, settings_.errors.factors(), settings_.threads,
-                        gradient);
   }
 }
 
 void Trainer::add_penalties() {
   for (const LayerState& state : layers_) {
-    Parameter& p = parameters_[state.kernel];
-    add_penalty_gradient(state.layer, settings_.errors, p.w, p.gradient);
+    if (state.count == 0) continue;
+    Parameter& p = parameters_[state.first];
+    add_penalty_gradient(*state.layer, settings_.errors, p.w, p.gradient);
   }
 }
 
@@ -184,7 +183,7 @@ void Trainer::clip() {
 
 double Trainer::normaliser(const Batch& batch) const {
   if (settings_.normaliser == Normaliser::kRows || batch.weights.empty())
-    return static_cast<double>(batch.rows);
+    return static_cast<double>(batch.rows * settings_.answers);
   double sum = 0;
   for (const double w : batch.weights) sum += w;
   return sum;
@@ -205,7 +204,8 @@ LossEstimate Trainer::loss_of(const Tracked& losses, double normaliser) const {
         errors.bound_of((shared + std::sqrt(chain) + 2 * std::fabs(sum)) / std::fabs(normaliser));
   }
   for (const LayerState& state : layers_) {
-    const Penalty penalty = penalty_of(state.layer, parameters_[state.kernel].w);
+    if (state.count == 0) continue;
+    const Penalty penalty = penalty_of(*state.layer, parameters_[state.first].w);
     result.penalty.value += penalty.value;
     result.penalty.bound += errors.bound_of(penalty.scale);
   }
@@ -219,9 +219,11 @@ LossEstimate Trainer::step(const Batch& batch) {
   check(batch);
   const Tracked x = take_rows(batch.x, batch.rows);
   Tracked losses, gradient;
-  losses_of(settings_.loss, settings_.errors, forward(x), batch, losses, &gradient);
+  losses_of(settings_.loss, settings_.errors, answers_of(forward(x)), answers_of(batch), losses, &gradient);
+  gradient.rows = batch.rows;
+  gradient.columns *= settings_.answers;
   const LossEstimate loss = loss_of(losses, normaliser(batch));
-  backward(x, std::move(gradient), normaliser(batch));
+  backward(std::move(gradient), normaliser(batch));
   add_penalties();
   clip();
   ++steps_;
@@ -231,12 +233,22 @@ LossEstimate Trainer::step(const Batch& batch) {
   return loss;
 }
 
+Tracked Trainer::answers_of(Tracked prediction) const {
+  prediction.rows *= settings_.answers;
+  prediction.columns /= settings_.answers;
+  return prediction;
+}
+Batch Trainer::answers_of(Batch batch) const {
+  batch.rows *= settings_.answers;
+  return batch;
+}
+
 Estimates Trainer::predict(std::span<const double> x, std::size_t rows) {
-  const std::size_t inputs = layers_.front().layer.inputs;
+  const std::size_t inputs = layers_.front().layer->inputs();
   expect_size("x", x.size(), rows * inputs);
   Estimates all;
-  for (std::size_t first = 0; first < rows; first += kRowsAtOnce) {
-    const std::size_t count = std::min(kRowsAtOnce, rows - first);
+  for (std::size_t first = 0, step = rows_at_once(); first < rows; first += step) {
+    const std::size_t count = std::min(step, rows - first);
     const Estimates part = estimates(forward(take_rows(x.subspan(first * inputs, count * inputs), count)));
     all.values.insert(all.values.end(), part.values.begin(), part.values.end());
     all.bounds.insert(all.bounds.end(), part.bounds.begin(), part.bounds.end());
@@ -246,15 +258,16 @@ Estimates Trainer::predict(std::span<const double> x, std::size_t rows) {
 
 Evaluation Trainer::evaluate(const Batch& rows) {
   check(rows);
-  const std::size_t inputs = layers_.front().layer.inputs, outputs = layers_.back().layer.outputs;
+  const std::size_t inputs = layers_.front().layer->inputs(), outputs = layers_.back().layer->outputs();
   const bool binary =
       settings_.loss == Loss::kBinaryCrossEntropy || settings_.loss == Loss::kBinaryCrossEntropyFromLogits;
   Tracked losses, all;
   Hits hits;
-  for (std::size_t first = 0; first < rows.rows; first += kRowsAtOnce) {
-    const std::size_t count = std::min(kRowsAtOnce, rows.rows - first);
-    const Batch part = rows_of(rows, first, count, inputs, is_sparse(settings_.loss) ? 0 : outputs);
-    const Tracked& prediction = forward(take_rows(part.x, count));
+  for (std::size_t first = 0, step = rows_at_once(); first < rows.rows; first += step) {
+    const std::size_t count = std::min(step, rows.rows - first);
+    const Batch part = answers_of(
+        rows_of(rows, first, count, inputs, is_sparse(settings_.loss) ? 0 : outputs, settings_.answers));
+    const Tracked prediction = answers_of(forward(take_rows(part.x, count)));
     losses_of(settings_.loss, settings_.errors, prediction, part, losses, nullptr);
     all.value.insert(all.value.end(), losses.value.begin(), losses.value.end());
     all.scale.insert(all.scale.end(), losses.scale.begin(), losses.scale.end());
@@ -264,13 +277,13 @@ Evaluation Trainer::evaluate(const Batch& rows) {
     hits.sum += more.sum;
     hits.undecided += more.undecided;
   }
-  all.rows = rows.rows;
+  all.rows = rows.rows * settings_.answers;
   all.columns = 1;
   const double divisor = normaliser(rows);
   Evaluation result{.loss = loss_of(all, divisor), .accuracy = std::nullopt};
   if (divisor != 0 && (binary || is_sparse(settings_.loss))) {
     // Counts are exact in float32; a share and weighted sums are rounded.
-    const double rounding = settings_.errors.bound_of(2 + std::sqrt(static_cast<double>(rows.rows)));
+    const double rounding = settings_.errors.bound_of(2 + std::sqrt(static_cast<double>(all.rows)));
     result.accuracy =
         Estimate{hits.sum / divisor, (hits.undecided + rounding * std::fabs(hits.sum)) / std::fabs(divisor)};
   }

@@ -1,12 +1,15 @@
 #pragma once
+#include "scenarios/oracle/layer.h"
 #include "scenarios/oracle/optimizers.h"
 #include "scenarios/oracle/settings.h"
 #include "scenarios/oracle/tracked.h"
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mirrorscale::scenarios::oracle {
@@ -38,7 +41,13 @@ class Trainer {
  public:
   /// `weights`: of each layer the kernel [inputs, outputs], row-major, then the bias where it has one.
   /// Throws std::invalid_argument when sizes do not fit.
-  Trainer(std::vector<Dense> layers, Settings settings, const std::vector<std::vector<double>>& weights);
+  Trainer(std::vector<std::unique_ptr<Layer>> layers, Settings settings,
+          const std::vector<std::vector<double>>& weights);
+  Trainer(const std::vector<LayerSettings>& layers, Settings settings,
+          const std::vector<std::vector<double>>& weights);
+  Trainer(const std::vector<Dense>& layers, Settings settings,
+          const std::vector<std::vector<double>>& weights)
+      : Trainer(std::vector<LayerSettings>(layers.begin(), layers.end()), std::move(settings), weights) {}
 
   /// One update; returns the loss before it. Throws std::invalid_argument when the batch does not fit.
   LossEstimate step(const Batch& batch);
@@ -67,15 +76,19 @@ class Trainer {
 
  private:
   struct LayerState {
-    Dense layer;
-    std::size_t kernel = 0, bias = 0;  // into parameters_
-    Tracked z, y;
+    std::unique_ptr<Layer> layer;
+    std::size_t first = 0, count = 0;  // of its arrays, in parameters_
   };
 
+  std::span<Parameter> arrays_of(const LayerState& state);
+  std::size_t rows_at_once() const;
   void check(const Batch& batch) const;
+  /// A row an answer, where a row of the data has several.
+  Tracked answers_of(Tracked prediction) const;
+  Batch answers_of(Batch batch) const;
   Tracked take_rows(std::span<const double> x, std::size_t rows) const;
   const Tracked& forward(const Tracked& x);
-  void backward(const Tracked& x, Tracked gradient, double normaliser);
+  void backward(Tracked gradient, double normaliser);
   void add_penalties();
   void clip();
   double normaliser(const Batch& batch) const;
@@ -83,6 +96,8 @@ class Trainer {
   Estimates estimates(const Tracked& tracked) const;
 
   Settings settings_;
+  Arithmetic how_;
+  std::vector<const Tracked*> inputs_;  // of each layer, in the last forward
   std::vector<LayerState> layers_;
   std::vector<Parameter> parameters_;
   std::size_t steps_ = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <optional>
 
@@ -13,6 +14,7 @@ namespace mirrorscale::scenarios {
 namespace {
 
 struct Answers {
+  std::size_t of_row = 1;  // labels, and weights likewise
   std::vector<int> labels;
   std::vector<double> targets, weights;  // targets row-major
 };
@@ -21,14 +23,13 @@ Answers answers_of(const strategies::Dataset& data) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(data.rows()));
   std::iota(rows.begin(), rows.end(), std::int64_t{0});
   Answers answers;
-  answers.weights.assign(rows.size(), 1.0);
-  if (data.weighted()) {
-    std::vector<float> weights(rows.size());
-    data.copy_weights(rows, weights.data());
-    answers.weights.assign(weights.begin(), weights.end());
-  }
+  answers.of_row = static_cast<std::size_t>(data.labels_per_row());
+  std::vector<float> weights(rows.size(), 1.0F);
+  if (data.weighted()) data.copy_weights(rows, weights.data());
+  for (const float w : weights)
+    answers.weights.insert(answers.weights.end(), answers.of_row, static_cast<double>(w));
   if (data.classes() > 0) {
-    answers.labels.resize(rows.size());
+    answers.labels.resize(rows.size() * answers.of_row);
     data.copy_labels(rows, answers.labels.data());
   }
   const int columns = data.target_columns();
@@ -75,15 +76,16 @@ std::optional<double> column_value(const std::string& name, double y, double tar
   return std::nullopt;
 }
 
-/// The metric or loss of one row, or empty where this file knows no formula of it.
+/// The metric or loss of one answer, or empty where this file knows no formula of it.
 std::optional<double> value_of(const std::string& name, const strategies::Predictions& p,
                                const Answers& answers, std::size_t row, bool logits) {
-  const auto columns = static_cast<std::size_t>(p.columns);
+  const std::size_t columns = static_cast<std::size_t>(p.columns) / answers.of_row;
   const float* y = p.values.data() + row * columns;
   if (!answers.labels.empty()) {
     const int label = answers.labels[row];
     if (is_accuracy(name)) return std::max_element(y, y + columns) - y == label ? 1.0 : 0.0;
     if (name == "sparse_categorical_crossentropy_from_logits") return cross_entropy(y, columns, label);
+    if (name == "bits_per_token" && logits) return cross_entropy(y, columns, label) / std::numbers::ln2;
     if (name == "sparse_categorical_crossentropy") return -std::log(clamped(static_cast<double>(y[label])));
     return std::nullopt;
   }
@@ -111,10 +113,10 @@ double penalty_of(const strategies::Network& network, const ShortRun& run) {
   return sum;
 }
 
-/// Compares `reported`, the mean over rows of `name`, with the mean of what the predictions say.
+/// Compares `reported`, the mean over answers of `name`, with the mean of what the predictions say.
 harness::Verdict check_mean(const std::string& name, double reported, const ShortRun& run,
                             const Answers& answers, bool logits) {
-  const auto columns = static_cast<std::size_t>(run.predictions.columns);
+  const std::size_t columns = static_cast<std::size_t>(run.predictions.columns) / answers.of_row;
   harness::MetricPart pooled;
   double magnitude = 0;
   for (std::size_t r = 0; r < answers.weights.size(); ++r) {

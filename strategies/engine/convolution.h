@@ -28,6 +28,7 @@ class Conv2D final : public Layer {
   /// Throws std::invalid_argument for filters < 1, groups that don't divide them, or an unknown activation.
   explicit Conv2D(const Conv2DOptions& options);
 
+  const Conv2DOptions& options() const { return options_; }
   std::string kind() const override { return "conv2d"; }
   /// Throws std::invalid_argument for an image that is smaller than the window, channels that the groups
   /// don't divide, more than kernels::kMostTaps taps, and a packed input with groups.

@@ -13,6 +13,7 @@ class LayerNorm final : public Layer {
   explicit LayerNorm(double epsilon = 1e-5);
 
   std::string kind() const override { return "layer_norm"; }
+  double epsilon() const { return static_cast<double>(epsilon_); }
   Shape build(const Shape& in, const BuildPlan& plan) override;
   double forward_flops() const override { return 0; }
   double backward_flops(bool) const override { return 0; }

@@ -16,6 +16,8 @@ class Pooling final : public Layer {
   /// `sliding` has no meaning for kGlobalAverage.
   Pooling(PoolingKind kind, const Sliding& sliding) : kind_(kind), sliding_(sliding) {}
 
+  PoolingKind pooling() const { return kind_; }
+  const Sliding& sliding() const { return sliding_; }
   std::string kind() const override;
   /// Throws std::invalid_argument for an image that is packed or smaller than the window, and where a window
   /// would see nothing but padding.

@@ -21,6 +21,9 @@ class Residual final : public Layer {
   explicit Residual(std::vector<LayerPtr> branch, const ResidualOptions& options = {});
 
   std::string kind() const override { return "residual"; }
+  /// Of a layer that has been built; `shortcut` is null where the input is added as it is.
+  const Chain& branch() const { return *branch_; }
+  const Chain* shortcut() const { return shortcut_ ? &*shortcut_ : nullptr; }
   Shape build(const Shape& in, const BuildPlan& plan) override;
   OutputFunction output_function() const override { return function_; }
   bool random() const override { return branch_->random() || (shortcut_ && shortcut_->random()); }

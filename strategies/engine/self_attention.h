@@ -17,6 +17,7 @@ class SelfAttention final : public Layer {
   explicit SelfAttention(const SelfAttentionOptions& options);
 
   std::string kind() const override { return "self_attention"; }
+  const kernels::Attention& attention() const { return attention_; }
   Shape build(const Shape& in, const BuildPlan& plan) override;
   double forward_flops() const override;
   double backward_flops(bool with_dx) const override { return with_dx ? 2.5 * forward_flops() : 0; }

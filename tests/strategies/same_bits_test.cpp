@@ -1,10 +1,12 @@
 // The `exact` contract end to end: weights after every step, slots, losses, metrics and predictions have the
 // same bits at any number of replicas, with either reducer, on either backend, whatever the batch.
 #include "kernels/backend.h"
+#include "strategies/input/token_windows.h"
 #include "tests/strategies/support/net_cases.h"
 #include "tests/strategies/support/toy_parts.h"
 #include "tests/strategies/support/trajectory.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <map>
@@ -176,6 +178,91 @@ TEST_P(SameBits, PaddingStaysZero) {
       }
     }
   }
+}
+
+/// A decoder with dropout, a token to predict at each of 9 positions.
+testing::Recipe decoder() {
+  return {.features = 9,
+          .layers =
+              [] {
+                return std::vector<LayerPtr>{
+                    embedding(11, 24),
+                    position_embedding(),
+                    dropout(0.1),
+                    residual({layer_norm(), dense(72), self_attention({.heads = 3, .causal = true}),
+                              dense(24), dropout(0.2)}),
+                    residual({layer_norm(), dense(40, "gelu"), dense(24)}),
+                    layer_norm(),
+                    dense(11)};
+              },
+          .optimizer = [] { return make_optimizer("adam:0.01"); },
+          .loss = make_loss("sparse_categorical_crossentropy_from_logits"),
+          .metrics = {"accuracy", "perplexity"}};
+}
+DatasetPtr tokens(int rows) {
+  return make_tokens(rows, 0, 9, 11, 3).train;
+}
+
+// 20 steps with short last batches; and micro-shards of several samples.
+constexpr Batching kTokenBatchings[] = {{75, 8}, {41, 33}, {5, 64}};
+
+TEST(SameBitsOfSequences, AtAnyNumberOfReplicasWithEitherReducer) {
+  for (const Batching& b : kTokenBatchings) {
+    const Trajectory one = train(OneDevice(), decoder(), tokens(b.rows), b.batch);
+    for (int n = 1; n <= 8; ++n) {
+      for (const char* reducer : {"fused", "replicated"}) {
+        EXPECT_TRUE(same_bits(train(mirrored(n, reducer, "cpu"), decoder(), tokens(b.rows), b.batch), one))
+            << n << " replicas, " << reducer << ", " << to_text(b);
+      }
+    }
+  }
+}
+
+TEST(SameBitsOfSequences, OnTheReferenceBackendAndEveryInstructionSet) {
+  const Trajectory one = train(OneDevice(), decoder(), tokens(21), 16);
+  EXPECT_TRUE(same_bits(train(mirrored(2, "fused", "reference"), decoder(), tokens(21), 16), one));
+  for (const std::string& target : kernels::cpu_targets()) {
+    ::setenv("MIRRORSCALE_CPU_TARGET", target.c_str(), 1);
+    const Trajectory forced = train(mirrored(2, "fused", "cpu"), decoder(), tokens(21), 16);
+    ::unsetenv("MIRRORSCALE_CPU_TARGET");
+    EXPECT_TRUE(same_bits(forced, one)) << target;
+  }
+}
+
+TEST(SameBitsOfSequences, EvaluationAndPredictionInAnyBatch) {
+  const auto model = build(mirrored(3, "fused", "cpu"), decoder());
+  const auto data = tokens(50);
+  model->fit(data, {.global_batch = 16});
+  const Logs logs = model->evaluate(data, {.global_batch = 50});
+  const Predictions whole = model->predict(data, 50);
+  EXPECT_EQ(whole.columns, 9 * 11);
+  for (const int batch : {1, 7, 1000}) {
+    EXPECT_TRUE(same_bits(model->evaluate(data, {.global_batch = batch}), logs)) << batch;
+    EXPECT_TRUE(same_bits(model->predict(data, batch).values, whole.values)) << batch;
+  }
+  EXPECT_NEAR(logs.at("perplexity"), std::exp(logs.at("loss")), 1e-6 * logs.at("perplexity"));
+}
+
+TEST(SameBitsOfSequences, DropoutDrawsAnewInEachStepAndKnowsTheSeed) {
+  // A rate so small that nothing moves: what differs is what dropout left out.
+  const auto losses = [](std::uint64_t seed, double rate) {
+    testing::Recipe recipe = decoder();
+    recipe.layers = [rate] { return std::vector<LayerPtr>{embedding(11, 24), dropout(rate), dense(11)}; };
+    recipe.optimizer = [] { return make_optimizer("sgd:1e-30"); };
+    const auto start = build(OneDevice(), recipe)->weights();
+    recipe.seed = seed;
+    const auto model = build(OneDevice(), recipe);
+    model->set_weights(start);
+    model->session().start_training(tokens(4), 4);
+    const std::vector<std::int64_t> order{0, 1, 2, 3};
+    const double first = model->session().train(order, 0, 1).loss();
+    return std::pair(first, model->session().train(order, 0, 1).loss());
+  };
+  const auto with = losses(1, 0.5), other = losses(2, 0.5), without = losses(1, 0);
+  EXPECT_NE(with.first, with.second) << "another step";
+  EXPECT_NE(with.first, other.first) << "another seed";
+  EXPECT_EQ(without.first, without.second);
+  EXPECT_NE(with.first, without.first);
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ TEST(OracleCases, AdoptedNumbersHaveNoErrorAndTheStepCountGoesOn) {
 
 TEST(OracleCases, RefusesWhatDoesNotFit) {
   const std::vector<Dense> layers{{.inputs = 2, .outputs = 3}};
-  EXPECT_THROW(Trainer({}, {}, {}), std::invalid_argument);
+  EXPECT_THROW(Trainer(std::vector<Dense>{}, {}, {}), std::invalid_argument);
   EXPECT_THROW(Trainer(layers, {}, {Values(6)}), std::invalid_argument);
   EXPECT_THROW(Trainer(layers, {}, {Values(5), Values(3)}), std::invalid_argument);
   EXPECT_THROW(Trainer(layers, {}, {Values(6), Values(3), Values(1)}), std::invalid_argument);

@@ -128,6 +128,24 @@ TEST(Network, GradientsOfAResidualOnPaper) {
       << "the second row is cut off";
 }
 
+TEST(Network, LayersOfSequencesRefuseWhatTheyCannotTake) {
+  expect_throw<std::invalid_argument>(
+      [] {
+        Network(4, {dense(4), embedding(3, 2)});
+      },
+      {"embedding", "first layer"});
+  expect_throw<std::invalid_argument>([] { Network(4, {residual({embedding(3, 4)})}); }, {"first layer"});
+  expect_throw<std::invalid_argument>([] { embedding(0, 2); }, {"0 tokens"});
+  expect_throw<std::invalid_argument>(
+      [] {
+        Network(4, {embedding(3, 8), self_attention({.heads = 2})});
+      },
+      {"self_attention", "[4, 8]", "multiple of 6"});
+  expect_throw<std::invalid_argument>([] { self_attention({.heads = 0}); }, {"heads is 0"});
+  expect_throw<std::invalid_argument>([] { dropout(1); }, {"rate", "[0, 1)"});
+  expect_throw<std::invalid_argument>([] { layer_norm(0); }, {"epsilon"});
+}
+
 TEST(Network, InitialWeightsDependOnTheSeedAlone) {
   const auto weights = [](std::uint64_t seed) {
     return Network(7, {dense(5), dense(5)}).initial_weights(seed);
