@@ -202,7 +202,9 @@ std::vector<MeasuredCell> measure(const std::vector<Behaviour>& behaviours, doub
   harness::HandClock clock;
   std::vector<std::unique_ptr<SliceSource>> cells;
   for (const Behaviour& b : behaviours) {
-    cells.push_back(std::make_unique<FakeEngine>(cell(2, false), b, clock, kSliceS));
+    CellSpec spec = cell(2, false);
+    spec.seed = cells.size() + 1;  // a name of its own
+    cells.push_back(std::make_unique<FakeEngine>(spec, b, clock, kSliceS));
   }
   return measure_ready(std::move(cells), *load_data("clusters", 1).train,
                        {.stopping = {.relative_half_width = 0, .most_slices = 50, .budget_s = 250},
