@@ -1,5 +1,5 @@
-// A training step of the MLP 784-512-512-10 with Adam against what the cores can do in the same seconds, two
-// devices against one, and what recording a step costs.   mirrorscale_bench_step [seconds a batch] [data]
+// A training step of a workload with Adam against what the cores can do in the same seconds, two devices
+// against one, and what recording a step costs.   mirrorscale_bench_step [seconds a batch] [workload] [data]
 #include "harness/gbench/interleaved.h"
 #include "harness/measure/ratio.h"
 #include "harness/output/format.h"
@@ -7,6 +7,7 @@
 #include "scenarios/cells/training_loop.h"
 #include "scenarios/sweep/measure.h"
 #include "scenarios/workloads/data_source.h"
+#include "scenarios/workloads/workload.h"
 #include "strategies/comm/placement.h"
 
 #include <cstdio>
@@ -18,9 +19,9 @@
 namespace mirrorscale::scenarios {
 namespace {
 
-CellSpec mlp(int devices, int global_batch, const std::string& data) {
+CellSpec cell_of(const std::string& workload, int devices, int global_batch, const std::string& data) {
   CellSpec cell;
-  cell.workload = "mlp";
+  cell.workload = workload;
   cell.data = data;
   cell.optimizer = "adam";
   cell.devices = devices;
@@ -51,7 +52,11 @@ harness::Interval recording_cost(const strategies::DatasetPtr& data, const CellS
   return *harness::paired_ratio_interval(pairs.first_samples_per_s, pairs.second_samples_per_s);
 }
 
-int bench(double seconds, const std::string& source) {
+int bench(double seconds, const std::string& workload, const std::string& wanted) {
+  const std::string source = wanted.empty() ? find_workload(workload).data : wanted;
+  // A row of a sequence is as much work as many of plain features.
+  const bool sequences = workload.starts_with("transformer");
+  const std::vector<int> batches = sequences ? std::vector<int>{8, 32} : std::vector<int>{32, 256, 1024};
   const strategies::SplitDataset data = load_data(source, 1);
   const bool two = strategies::usable_units().size() >= 2;
   harness::Table table({{"global batch"},
@@ -60,12 +65,12 @@ int bench(double seconds, const std::string& source) {
                         {"share of FMA peak"},
                         {"wait + optimizer share"},
                         {"2 devices / 1 [low, high]"}});
-  for (const int batch : {32, 256, 1024}) {
+  for (const int batch : batches) {
     MeasureOptions options;
     options.stopping = {
         .relative_half_width = 0, .fewest_slices = 20, .most_slices = 100'000, .budget_s = seconds};
-    std::vector<CellSpec> cells{mlp(1, batch, source)};
-    if (two) cells.push_back(mlp(2, batch, source));
+    std::vector<CellSpec> cells{cell_of(workload, 1, batch, source)};
+    if (two) cells.push_back(cell_of(workload, 2, batch, source));
     const auto measured = measure_group(cells, data.train, options);
     for (const auto& cell : measured) {
       if (cell.failure) throw std::runtime_error(cell.failure->text);
@@ -80,7 +85,7 @@ int bench(double seconds, const std::string& source) {
                    two ? harness::format_interval(*measured[1].measurement->speedup) : "one core only"});
   }
   std::printf("%s", table.to_text().c_str());
-  const harness::Interval cost = recording_cost(data.train, mlp(1, 32, source), seconds);
+  const harness::Interval cost = recording_cost(data.train, cell_of(workload, 1, 32, source), seconds);
   std::printf("recorded / bare step at batch 32: %s\n", harness::format_interval(cost, 4).c_str());
   return 0;
 }
@@ -90,8 +95,8 @@ int bench(double seconds, const std::string& source) {
 
 int main(int argc, char** argv) {
   try {
-    return mirrorscale::scenarios::bench(argc > 1 ? std::atof(argv[1]) : 10,
-                                         argc > 2 ? argv[2] : "fashion-mnist");
+    return mirrorscale::scenarios::bench(argc > 1 ? std::atof(argv[1]) : 10, argc > 2 ? argv[2] : "mlp",
+                                         argc > 3 ? argv[3] : "");
   } catch (const std::exception& e) {
     std::fprintf(stderr, "mirrorscale_bench_step: %s\n", e.what());
     return 3;

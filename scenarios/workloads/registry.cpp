@@ -17,8 +17,7 @@ const std::vector<Workload>& workloads() {
                                          regression_workload(),
                                          softmax_regression_workload(),
                                          transformer_workload(),
-                                         transformer_small_workload(),
-                                         transformer_large_workload()};
+                                         transformer_small_workload()};
   return all;
 }
 

@@ -49,9 +49,5 @@ Workload transformer_workload() {
 Workload transformer_small_workload() {
   return decoder_workload("transformer-small", "tokens-small", {2, 32, 2});
 }
-/// GPT-2 small, but for its bytes as tokens.
-Workload transformer_large_workload() {
-  return decoder_workload("transformer-large", "tokens", {12, 768, 12});
-}
 
 }  // namespace mirrorscale::scenarios

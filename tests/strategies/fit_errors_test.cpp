@@ -1,4 +1,5 @@
 #include "strategies/comm/failure.h"
+#include "strategies/input/array_dataset.h"
 #include "strategies/input/data_error.h"
 #include "tests/strategies/support/bits.h"
 #include "tests/strategies/support/data.h"
@@ -46,6 +47,28 @@ TEST(FitErrors, NoCompile) {
   expect_throw<std::invalid_argument>([&] { model.optimizer(); }, {"not compiled"});
   EXPECT_EQ(model.predict(good()).rows, 10) << "prediction needs no loss";
   EXPECT_TRUE(model.slots().empty());
+}
+
+TEST(FitErrors, TokensThatAreNoneAreNamedByRowAndColumn) {
+  Recipe recipe = classifier();
+  recipe.layers = [] { return std::vector<LayerPtr>{embedding(3, 4), dense(3)}; };
+  const auto model = build(Mirrored(2), recipe);
+  ArrayContents contents;
+  contents.name = "ids";
+  contents.features = 4;
+  contents.values = std::vector<float>{0, 1, 2, 0, 1, 1, 3, 0};
+  contents.labels = {0, 1};
+  contents.classes = 3;
+  const auto high = std::make_shared<ArrayDataset>(contents);
+  expect_throw<std::invalid_argument>([&] { model->fit(high, {}); },
+                                      {"'ids'", "row 1", "column 2", "token 3", "0 .. 2"});
+  std::get<std::vector<float>>(contents.values)[6] = 0.5F;
+  expect_throw<std::invalid_argument>([&] { model->predict(std::make_shared<ArrayDataset>(contents)); },
+                                      {"token 0.5", "whole numbers"});
+  std::get<std::vector<float>>(contents.values)[6] = 0;
+  const auto good_ids = std::make_shared<ArrayDataset>(contents);
+  expect_throw<std::invalid_argument>([&] { model->fit(good_ids, {}); },
+                                      {"1 answer a row", "4 positions", "the same"});
 }
 
 TEST(FitErrors, NumbersBelowOne) {

@@ -184,8 +184,9 @@ TEST(OracleCases, RefusesWhatDoesNotFit) {
   EXPECT_THROW(Trainer(layers, {}, {Values(6)}), std::invalid_argument);
   EXPECT_THROW(Trainer(layers, {}, {Values(5), Values(3)}), std::invalid_argument);
   EXPECT_THROW(Trainer(layers, {}, {Values(6), Values(3), Values(1)}), std::invalid_argument);
-  EXPECT_THROW(Trainer({layers[0], layers[0]}, {}, {Values(6), Values(3), Values(6), Values(3)}),
-               std::invalid_argument);
+  EXPECT_THROW(
+      Trainer(std::vector<Dense>{layers[0], layers[0]}, {}, {Values(6), Values(3), Values(6), Values(3)}),
+      std::invalid_argument);
   Trainer trainer(layers, {}, {Values(6), Values(3)});
   const Values x(4), y(6);
   const std::vector<int> good{0, 2}, bad{0, 3};

@@ -6,10 +6,15 @@
 #include "strategies/input/idx.h"
 #include "strategies/input/synthetic.h"
 
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <unistd.h>
+#include <vector>
 
 namespace mirrorscale::scenarios {
 namespace {
@@ -111,6 +116,64 @@ TEST(LabelsAsTargets, HandsOutZerosAndOnes) {
 TEST(LabelsAsTargets, RefusesMoreThanTwoClasses) {
   EXPECT_THROW(labels_as_targets(strategies::make_clusters({.rows = {5, 0}}).train, "x"),
                std::invalid_argument);
+}
+
+/// A file that goes with its test.
+struct TextFile {
+  explicit TextFile(const std::string& text) : path(std::filesystem::temp_directory_path() / name()) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  ~TextFile() { std::filesystem::remove(path); }
+  static std::string name() { return "mirrorscale_data_source_test_" + std::to_string(::getpid()) + ".txt"; }
+  const std::filesystem::path path;
+};
+
+TEST(Text, IsCutInWindowsOfBytesWithTheNextByteAsLabel) {
+  std::string letters;
+  for (int i = 0; i < 63; ++i) letters += static_cast<char>('!' + i);
+  letters += static_cast<char>(0xff);
+  const TextFile file(letters);
+  const strategies::SplitDataset data = load_data("text:" + file.path.string() + "@3", 1);
+  EXPECT_EQ(data.train->rows(), 19) << "21 windows, of which a tenth is for the test";
+  EXPECT_EQ(data.test->rows(), 2);
+  EXPECT_EQ(data.train->features(), 3);
+  EXPECT_EQ(data.train->classes(), 256);
+  EXPECT_EQ(data.train->labels_per_row(), 3);
+  EXPECT_FALSE(data.train->synthetic());
+  EXPECT_EQ(column_of(*data.train, &strategies::Dataset::copy_features, 3, 2)[4], '!' + 4 * 3 + 2);
+  EXPECT_EQ(column_of(*data.test, &strategies::Dataset::copy_features, 3, 0)[1], '!' + 60);
+  const std::vector<std::int64_t> rows{1, 0};
+  std::vector<int> labels(6);
+  data.test->copy_labels(rows, labels.data());
+  EXPECT_EQ(labels, (std::vector<int>{'!' + 61, '!' + 62, 255, '!' + 58, '!' + 59, '!' + 60}));
+}
+
+TEST(Text, TooShortMissingOrBadlyCutIsRefusedInWords) {
+  const auto refused = [](const std::string& source, const std::vector<std::string>& parts) {
+    try {
+      load_data(source, 1);
+      ADD_FAILURE() << source << " is taken";
+    } catch (const std::exception& error) {
+      for (const std::string& part : parts)
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  const TextFile file("short");
+  refused("text:" + file.path.string(), {"5 bytes", "at least 257"});
+  refused("text:" + file.path.string() + "@x", {"'x'", "no number of bytes"});
+  refused("text:" + file.path.string() + "@0", {"windows of 0 bytes"});
+  refused("text:/nowhere/at/all", {"/nowhere/at/all"});
+}
+
+TEST(MakeTokens, FollowARuleMostOfTheTime) {
+  const auto data = load_data("tokens-small", 1).train;
+  std::vector<std::int64_t> rows(100);
+  std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  std::vector<int> labels(rows.size() * 20);
+  data->copy_labels(rows, labels.data());
+  int followed = 0;
+  for (std::size_t i = 0; i + 1 < labels.size(); ++i) followed += (5 * labels[i] + 7) % 40 == labels[i + 1];
+  EXPECT_NEAR(followed, 0.756 * 1999, 100);
 }
 
 }  // namespace

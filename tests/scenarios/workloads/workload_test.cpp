@@ -17,7 +17,9 @@ namespace {
 
 /// Small rows of the kind a workload's own data have.
 strategies::DatasetPtr rows_for(const Workload& workload) {
-  const std::string source = workload.data == "fashion-mnist" ? "fashion-twin" : workload.data;
+  const std::string source = workload.data == "fashion-mnist" ? "fashion-twin"
+                             : workload.data == "tokens"      ? "tokens-small"
+                                                              : workload.data;
   return strategies::first_rows(load_data(source, 1).train, 50);
 }
 

@@ -40,7 +40,7 @@ inline std::vector<float> targets_of(const Dataset& data, const std::vector<std:
   return t.rows();
 }
 inline std::vector<int> labels_of(const Dataset& data, const std::vector<std::int64_t>& rows) {
-  std::vector<int> labels(rows.size(), -1);
+  std::vector<int> labels(rows.size() * static_cast<std::size_t>(data.labels_per_row()), -1);
   data.copy_labels(rows, labels.data());
   return labels;
 }
