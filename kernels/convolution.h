@@ -14,11 +14,11 @@ struct WindowAxis {
   int pad = 0;  // before the first input; behind the last one follows from the sizes
 
   bool operator==(const WindowAxis&) const = default;
-  int source(int o, int k) const { return o * stride - pad + k * dilation; }
+  constexpr int source(int o, int k) const { return o * stride - pad + k * dilation; }
   /// Whether there is an output that sees input `i` through tap k, or the steps of the window pass over it:
   /// output_of(i, k), which may lie outside of 0 .. out - 1.
-  bool has_output(int i, int k) const { return (i + pad - k * dilation) % stride == 0; }
-  int output_of(int i, int k) const { return (i + pad - k * dilation) / stride; }
+  constexpr bool has_output(int i, int k) const { return (i + pad - k * dilation) % stride == 0; }
+  constexpr int output_of(int i, int k) const { return (i + pad - k * dilation) / stride; }
 };
 
 /// A window over images. Pixels are numbered row after row; so are taps. An image's pixels are consecutive
@@ -27,9 +27,9 @@ struct Window {
   WindowAxis y, x;
 
   bool operator==(const Window&) const = default;
-  int taps() const { return y.size * x.size; }
-  int in_pixels() const { return y.in * x.in; }
-  int out_pixels() const { return y.out * x.out; }
+  constexpr int taps() const { return y.size * x.size; }
+  constexpr int in_pixels() const { return y.in * x.in; }
+  constexpr int out_pixels() const { return y.out * x.out; }
 };
 
 /// Taps that a convolution may have at most.
@@ -44,12 +44,14 @@ struct Convolution {
   bool packed = false;
 
   bool operator==(const Convolution&) const = default;
-  int group_channels() const { return channels / groups; }
-  int group_filters() const { return filters / groups; }
+  constexpr int group_channels() const { return channels / groups; }
+  constexpr int group_filters() const { return filters / groups; }
   /// Rows from one tap to the next: whole panels, so that a transposed copy's panels belong to one tap.
-  int tap_rows() const { return packed ? channels : padded(group_channels()); }
-  int kernel_row(int tap, int channel) const { return tap * tap_rows() + channel; }
-  int kernel_rows() const { return window.taps() == 1 ? group_channels() : window.taps() * tap_rows(); }
+  constexpr int tap_rows() const { return packed ? channels : padded(group_channels()); }
+  constexpr int kernel_row(int tap, int channel) const { return tap * tap_rows() + channel; }
+  constexpr int kernel_rows() const {
+    return window.taps() == 1 ? group_channels() : window.taps() * tap_rows();
+  }
 };
 
 /// Where a convolution on the host keeps one part of an image with its zero borders, and the sums that are

@@ -1,11 +1,6 @@
 #include "kernels/cuda/blas.h"
-#include "kernels/cuda/clock.h"
-#include "kernels/cuda/devices.h"
-#include "kernels/cuda/graph.h"
-#include "kernels/cuda/input_queue.h"
+#include "kernels/cuda/device_backend.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/cuda/queue.h"
-#include "kernels/cuda/staging.h"
 #include "kernels/cuda_backend.h"
 
 #include <algorithm>
@@ -33,96 +28,24 @@ const char* name_of(Precision precision) {
   return "?";
 }
 
-/// Ops of this backend work on whole rows.
-template <class M>
-void require_rows(const M& m) {
-  if (m.data != nullptr && m.row_stride != padded(m.columns)) {
-    throw std::logic_error("[cuda] a matrix of " + std::to_string(m.columns) +
-                           " columns has a row stride of " + std::to_string(m.row_stride) +
-                           "; this backend works on Layout::kRows");
-  }
-}
-template <class... M>
-void require_all_rows(const M&... matrices) {
-  (require_rows(matrices), ...);
-}
-
-/// One device and one stream.
-class CudaBackend final : public Backend {
+/// The op list on one device and one stream.
+class CudaBackend final : public DeviceBackend {
  public:
   CudaBackend(const DeviceInfo& device, int ordinal, Numerics numerics, Precision precision)
-      : ordinal_(ordinal),
-        multiprocessors_(std::max(1, device.multiprocessors)),
-        info_{.name = "cuda",
-              .target = device.model,
-              .lanes = 32,
-              .numerics = numerics == Numerics::kExact ? "exact" : "fast",
-              .precision = name_of(precision),
-              .layout = Layout::kRows,
-              .on_host = false,
-              .emulated = device.emulated},
-        bytes_(std::make_shared<DeviceMemory::Bytes>()),
-        own_memory_(std::make_shared<DeviceMemory>(device.name, bytes_)),
-        memory_(std::make_shared<DeviceMemory>(device.name, bytes_)) {
-    enter();
-    stream_ = make_stream();
-    clock_.emplace(stream_.get());
-    staging_.emplace(stream_.get());
+      : DeviceBackend(device, ordinal,
+                      {.name = "cuda",
+                       .target = device.model,
+                       .lanes = 32,
+                       .numerics = numerics == Numerics::kExact ? "exact" : "fast",
+                       .precision = name_of(precision),
+                       .layout = Layout::kRows,
+                       .on_host = false,
+                       .emulated = device.emulated}),
+        multiprocessors_(std::max(1, device.multiprocessors)) {
     scalars_ = own_memory_->allocate(kScalars);
     if (numerics == Numerics::kFast) blas_.emplace(stream_.get(), precision, own_memory_);
   }
   ~CudaBackend() override { report(cudaSetDevice(ordinal_)); }
-
-  const BackendInfo& info() const override { return info_; }
-  Queue queue() const { return {ordinal_, stream_.get()}; }
-
-  Buffer make_buffer(std::size_t count) override {
-    enter();
-    Buffer buffer = memory_->allocate(count);
-    clear(buffer.get(), count);
-    synchronize();  // other streams may be the first to use it
-    return buffer;
-  }
-  std::size_t used_bytes() const override { return memory_->used_bytes(); }
-  void upload(const float* host, std::size_t count, float* device) override {
-    enter();
-    staging_->upload(host, count, device);
-  }
-  void download(const float* device, std::size_t count, float* host) override {
-    enter();
-    staging_->download(device, count, host);
-  }
-  void copy(const float* from, std::size_t count, float* to) override {
-    enter();
-    if (count == 0) return;
-    check(cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToDevice, stream_.get()),
-          "copy on the device");
-  }
-  void clear(float* data, std::size_t count) override {
-    enter();
-    if (count == 0) return;
-    check(cudaMemsetAsync(data, 0, count * sizeof(float), stream_.get()), "clear device memory");
-  }
-  void synchronize() override {
-    enter();
-    check(cudaStreamSynchronize(stream_.get()), "wait for the device");
-  }
-  std::unique_ptr<RecordedOps> record(const std::function<void()>& body) override {
-    enter();
-    return record_graph(stream_.get(), body);
-  }
-  std::unique_ptr<InputQueue> make_input_queue(std::size_t count) override {
-    enter();
-    return std::make_unique<CudaInputQueue>(ordinal_, stream_.get(), *own_memory_, count);
-  }
-  void mark(int number) override {
-    enter();
-    clock_->mark(number, stream_.get());
-  }
-  double marked_s(int number) override {
-    enter();
-    return clock_->marked_s(number);
-  }
 
   void linear(ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y) override {
     begin(x, w, y);
@@ -162,6 +85,54 @@ class CudaBackend final : public Backend {
   void transpose(ConstMatrix w, Matrix wt, std::size_t first_block, std::size_t blocks) override {
     begin(w, wt);
     check(launch_transpose(stream_.get(), w, wt, first_block, blocks), "start transpose");
+  }
+  // In kFast too: cuDNN isn't used.
+  void convolve(const Convolution& g, ConstMatrix x, ConstMatrix w, const float* b, Activation f, Matrix y,
+                float*) override {
+    begin(x, w, y);
+    check(launch_convolve(stream_.get(), g, x, w, b, f, y), "start convolve");
+  }
+  void convolve_backward_input(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
+                               ConstMatrix saved, Matrix dx, float*) override {
+    begin(dy, wt, dx);
+    if (f != Activation::kLinear) require_rows(saved);
+    check(launch_convolve_backward_input(stream_.get(), g, dy, wt, f, saved, dx),
+          "start convolve_backward_input");
+  }
+  void convolve_backward_weights(const Convolution& g, ConstMatrix x, ConstMatrix dy, int shard_samples,
+                                 Matrix dw, float*) override {
+    begin(x, dy, dw);
+    check(launch_convolve_backward_weights(stream_.get(), g, x, dy, shard_samples, dw),
+          "start convolve_backward_weights");
+  }
+  void max_pool(const Window& w, ConstMatrix x, Matrix y) override {
+    begin(x, y);
+    check(launch_max_pool(stream_.get(), w, x, y), "start max_pool");
+  }
+  void max_pool_backward(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f, ConstMatrix saved,
+                         Matrix dx) override {
+    begin(x, dy, dx);
+    if (f != Activation::kLinear) require_rows(saved);
+    check(launch_max_pool_backward(stream_.get(), w, x, dy, f, saved, dx), "start max_pool_backward");
+  }
+  void average_pool(const Window& w, ConstMatrix x, Matrix y) override {
+    begin(x, y);
+    check(launch_average_pool(stream_.get(), w, x, y), "start average_pool");
+  }
+  void average_pool_backward(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved,
+                             Matrix dx) override {
+    begin(dy, dx);
+    if (f != Activation::kLinear) require_rows(saved);
+    check(launch_average_pool_backward(stream_.get(), w, dy, f, saved, dx), "start average_pool_backward");
+  }
+  void pack_pixels(int pixels, ConstMatrix x, Matrix packed) override {
+    begin(x, packed);
+    check(launch_pack_pixels(stream_.get(), pixels, x, packed), "start pack_pixels");
+  }
+  void unpack_pixels(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x) override {
+    begin(packed, x);
+    if (f != Activation::kLinear) require_rows(saved);
+    check(launch_unpack_pixels(stream_.get(), pixels, packed, f, saved, x), "start unpack_pixels");
   }
   void activate(Activation f, ConstMatrix z, Matrix y) override {
     begin(z, y);
@@ -330,13 +301,6 @@ class CudaBackend final : public Backend {
   static constexpr std::size_t kScalars =
       2 * kPartialSums;  // a result, and partial sums from kPartialSums on
 
-  /// Calls of this thread go to this device from now on.
-  void enter() const { check(cudaSetDevice(ordinal_), "choose a device"); }
-  template <class... M>
-  void begin(const M&... matrices) const {
-    require_all_rows(matrices...);
-    enter();
-  }
   Tile tile(Matrix out) const { return tile_for(out.rows, out.columns, multiprocessors_); }
 
   void mean_loss(MeanLoss which, ConstMatrix prediction, ConstMatrix target, const float* weights,
@@ -356,25 +320,12 @@ class CudaBackend final : public Backend {
     return result;
   }
 
-  int ordinal_, multiprocessors_;
-  BackendInfo info_;
-  std::shared_ptr<DeviceMemory::Bytes> bytes_;         // of both
-  std::shared_ptr<DeviceMemory> own_memory_, memory_;  // what make_buffer gives is memory_'s, all else not
-  Stream stream_;
-  std::optional<DeviceClock> clock_;
-  std::optional<Staging> staging_;
+  int multiprocessors_;
   Buffer scalars_;
   std::optional<BlasProducts> blas_;  // in kFast
 };
 
 }  // namespace
-
-Queue queue_of(Backend& backend) {
-  auto* cuda = dynamic_cast<CudaBackend*>(&backend);
-  if (cuda == nullptr)
-    throw std::logic_error("[cuda] the backend '" + backend.info().name + "' is not a CUDA one");
-  return cuda->queue();
-}
 
 }  // namespace cuda
 

@@ -1,6 +1,7 @@
 #pragma once
 #include "kernels/activation.h"
 #include "kernels/attention.h"
+#include "kernels/convolution.h"
 #include "kernels/dropout.h"
 #include "kernels/matrix.h"
 #include "kernels/update.h"
@@ -56,6 +57,23 @@ cudaError_t launch_to_float16(cudaStream_t stream, std::size_t count, const floa
 // transpose.cu
 cudaError_t launch_transpose(cudaStream_t stream, ConstMatrix w, Matrix wt, std::size_t first_block,
                              std::size_t blocks);
+
+// convolution.cu, convolution_gradient.cu, pooling.cu
+cudaError_t launch_convolve(cudaStream_t stream, const Convolution& g, ConstMatrix x, ConstMatrix w,
+                            const float* b, Activation f, Matrix y);
+cudaError_t launch_convolve_backward_input(cudaStream_t stream, const Convolution& g, ConstMatrix dy,
+                                           ConstMatrix wt, Activation f, ConstMatrix saved, Matrix dx);
+cudaError_t launch_convolve_backward_weights(cudaStream_t stream, const Convolution& g, ConstMatrix x,
+                                             ConstMatrix dy, int shard_samples, Matrix dw);
+cudaError_t launch_max_pool(cudaStream_t stream, const Window& w, ConstMatrix x, Matrix y);
+cudaError_t launch_max_pool_backward(cudaStream_t stream, const Window& w, ConstMatrix x, ConstMatrix dy,
+                                     Activation f, ConstMatrix saved, Matrix dx);
+cudaError_t launch_average_pool(cudaStream_t stream, const Window& w, ConstMatrix x, Matrix y);
+cudaError_t launch_average_pool_backward(cudaStream_t stream, const Window& w, ConstMatrix dy, Activation f,
+                                         ConstMatrix saved, Matrix dx);
+cudaError_t launch_pack_pixels(cudaStream_t stream, int pixels, ConstMatrix x, Matrix packed);
+cudaError_t launch_unpack_pixels(cudaStream_t stream, int pixels, ConstMatrix packed, Activation f,
+                                 ConstMatrix saved, Matrix x);
 
 // softmax.cu, losses.cu, metrics.cu
 cudaError_t launch_softmax(cudaStream_t stream, ConstMatrix z, Matrix p);

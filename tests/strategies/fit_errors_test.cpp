@@ -175,13 +175,13 @@ TEST(FitErrors, TooManySlotsOrMetrics) {
    public:
     Greedy() : Optimizer(constant_rate(1)) {}
     std::string name() const override { return "greedy"; }
-    std::vector<std::string> slots() const override { return {"a", "b", "c"}; }
+    std::vector<std::string> slots() const override { return std::vector<std::string>(9, "s"); }
     void update(kernels::Backend&, const StepValues&, const UpdateRange&) const override {}
   };
   Recipe recipe = classifier();
   recipe.optimizer = [] { return std::make_shared<Greedy>(); };
   expect_throw<std::invalid_argument>([&] { build(OneDevice(), recipe); },
-                                      {"[compile]", "'greedy'", "3 slots"});
+                                      {"[compile]", "'greedy'", "9 slots"});
   Recipe measured = classifier();
   measured.metrics.assign(15, "accuracy");
   expect_throw<std::invalid_argument>([&] { build(OneDevice(), measured); },
