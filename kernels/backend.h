@@ -226,6 +226,21 @@ class Backend {
   virtual void sgd(std::size_t count, const Sgd& step, const float* gradient, float* w, float* m) = 0;
   virtual void adam(std::size_t count, const Adam& step, const float* gradient, float* w, float* m,
                     float* v) = 0;
+  virtual void amsgrad(std::size_t count, const Adam& step, const float* gradient, float* w, float* m,
+                       float* v, float* largest) = 0;
+  /// `a` is null where not centred, `m` where momentum is 0.
+  virtual void rms_prop(std::size_t count, const RmsProp& step, const float* gradient, float* w, float* v,
+                        float* a, float* m) = 0;
+  virtual void adagrad(std::size_t count, const Adagrad& step, const float* gradient, float* w, float* a) = 0;
+  /// g = the gradient that `terms` makes of `sum`, each element then clipped to -most .. most where `most` is
+  /// not 0. g may be sum.
+  virtual void effective_gradient(std::size_t count, const GradientTerms& terms, float most, const float* sum,
+                                  const float* w, float* g) = 0;
+  /// squares[i] = sum of squares over block first_block + i of w, 16 x 16, padding included: a chain down
+  /// each column, the 16 of them joined as along a row. Blocks are counted as in transpose; the same bits in
+  /// every layout. w: [rows, columns] with weight_stride
+  virtual void squares_of_blocks(ConstMatrix w, std::size_t first_block, std::size_t blocks,
+                                 float* squares) = 0;
   /// Sum over c of w[c]^2 (or |w[c]|), 16 interleaved chains and a fixed tree: a weight penalty's value.
   virtual float sum_of_squares(std::size_t count, const float* w) = 0;
   virtual float sum_of_magnitudes(std::size_t count, const float* w) = 0;

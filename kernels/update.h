@@ -31,4 +31,23 @@ struct Adam {
   float step_rate = 0, one_minus_beta1 = 0.1F, one_minus_beta2 = 0.001F, epsilon = 1e-7F, decay = 0;
 };
 
+/// AMSGrad (Reddi et al. 2018) is Adam with the largest v so far in v's place in the divisor:
+/// largest = max(largest, v).
+
+/// RMSprop as in Keras (Hinton; centred: Graves 2013):
+///   v = fma(g * g - v, one_minus_rho, v)
+///   centred   a = fma(g - a, one_minus_rho, a);  d = max(v - a * a, 0), else d = v
+///   p = rate * g / sqrt(d + epsilon)
+///   momentum  m = fma(momentum, m, p);  w = w - m, else w = w - p
+struct RmsProp {
+  GradientTerms terms;
+  float rate = 0.001F, one_minus_rho = 0.1F, momentum = 0, epsilon = 1e-7F;
+};
+
+/// Adagrad as in Keras (Duchi et al. 2011): a = fma(g, g, a);  w = w - rate * g / sqrt(a + epsilon).
+struct Adagrad {
+  GradientTerms terms;
+  float rate = 0.001F, epsilon = 1e-7F;
+};
+
 }  // namespace mirrorscale::kernels

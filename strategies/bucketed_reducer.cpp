@@ -31,6 +31,7 @@ class BucketedReducer final : public Reducer {
     }
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
     seat.slots.make(mine, optimizer.slots().size());
+    seat.clip.make(mine, optimizer.clipping());
   }
 
   void gradients_ready(int rank, Communicator& communicator, Replica& mine, std::size_t from) override {
@@ -59,7 +60,7 @@ class BucketedReducer final : public Reducer {
     const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                               static_cast<int>(step.replicas.size()));
     update_all(step.optimizer, step.optimizer.begin(step.step), scale, mine.gradient(0), seat.slots.arenas(),
-               mine);
+               seat.clip, mine);
     return result;
   }
 
@@ -77,6 +78,7 @@ class BucketedReducer final : public Reducer {
  private:
   struct Seat {
     SlotArenas slots;
+    GradientClip clip;
     std::size_t started = 0;  // buckets of this step
   };
 

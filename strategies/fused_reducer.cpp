@@ -1,3 +1,4 @@
+#include "strategies/gradient_clip.h"
 #include "strategies/reducer.h"
 #include "strategies/slice_update.h"
 #include "strategies/tree_sum.h"
@@ -21,6 +22,7 @@ class FusedReducer final : public Reducer {
       if (parts_.empty()) {
         parts_.resize(static_cast<std::size_t>(replicas));
         size_ = network.parameters().size();
+        if (optimizer.clipping().wants_norms()) squares_.resize(blocks_of(network.parameters()));
       }
     }
     Part& part = parts_[static_cast<std::size_t>(rank)];
@@ -31,6 +33,9 @@ class FusedReducer final : public Reducer {
     part.last = blocks * (r + 1) / n * kernels::kBlock;
     for (std::size_t s = 0; s < optimizer.slots().size(); ++s)
       part.slots.push_back(kernels::make_buffer(part.last - part.first));
+    if (!optimizer.clipping().active()) return;
+    part.gradient = kernels::make_buffer(part.last - part.first);
+    part.factors.assign(network.parameters().slices().size(), 1.0F);
   }
 
   void reserve(int rank, std::size_t roots) override {
@@ -54,11 +59,24 @@ class FusedReducer final : public Reducer {
     std::copy_n(part.sum.sum(backend, size_, kernels::kPanel), kernels::kPanel, result.statistics.begin());
     const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                               static_cast<int>(step.replicas.size()));
+    const bool clipped = step.optimizer.clipping().active();
+    if (clipped) clip(step, part, mine, scale);
     const StepValues values = step.optimizer.begin(step.step);
-    for_each_chunk(mine.network().parameters(), part.first, part.last, TreeSum::kChunk,
+    const ParameterLayout& parameters = mine.network().parameters();
+    for_each_chunk(parameters, part.first, part.last, TreeSum::kChunk,
                    [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
-                     UpdateRange range{count, part.sum.sum(backend, at, count), mine.weights() + at,
-                                       {},    terms_of(slice.spec, scale),      slice.spec.decayed};
+                     UpdateRange range;
+                     range.count = count;
+                     range.weights = mine.weights() + at;
+                     range.decayed = slice.spec.decayed;
+                     if (clipped) {
+                       range.gradient = part.gradient.get() + (at - part.first);
+                       range.terms.scale =
+                           part.factors[static_cast<std::size_t>(&slice - parameters.slices().data())];
+                     } else {
+                       range.gradient = part.sum.sum(backend, at, count);
+                       range.terms = terms_of(slice.spec, scale);
+                     }
                      for (std::size_t s = 0; s < part.slots.size(); ++s)
                        range.slots[s] = part.slots[s].get() + (at - part.first);
                      step.optimizer.update(backend, values, range);
@@ -107,10 +125,33 @@ class FusedReducer final : public Reducer {
     std::vector<kernels::Buffer> slots;
     std::vector<const float*> roots;
     TreeSum sum;
+    // Where the optimizer clips:
+    kernels::Buffer gradient;    // of the slice, ready but for the factors
+    std::vector<float> factors;  // by parameter
   };
+
+  /// Fills part.gradient and part.factors. Norms are over all slices, so all meet in between.
+  void clip(const ReductionStep& step, Part& part, Replica& mine, float scale) {
+    const Clipping& clipping = step.optimizer.clipping();
+    const ParameterLayout& parameters = mine.network().parameters();
+    const float most = clipping.kind == Clipping::Kind::kValue ? static_cast<float>(clipping.limit) : 0.0F;
+    for_each_chunk(parameters, part.first, part.last, TreeSum::kChunk,
+                   [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
+                     mine.backend().effective_gradient(
+                         count, terms_of(slice.spec, scale), most, part.sum.sum(mine.backend(), at, count),
+                         mine.weights() + at, part.gradient.get() + (at - part.first));
+                   });
+    if (!clipping.wants_norms()) return;
+    const std::size_t first = part.first / kernels::kBlock,
+                      blocks = (part.last - part.first) / kernels::kBlock;
+    squares_of_blocks(mine, part.gradient.get() - part.first, first, blocks, squares_.data() + first);
+    step.host.barrier("norms of all gradients");
+    clip_factors(parameters, squares_, clipping, part.factors);
+  }
 
   std::mutex mutex_;  // of the first prepare
   std::vector<Part> parts_;
+  std::vector<float> squares_;  // of each block of the gradient, where norms are wanted
   std::size_t size_ = 0;
 };
 

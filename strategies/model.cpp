@@ -79,7 +79,7 @@ void Model::compile(OptimizerPtr optimizer, LossPtr loss, std::vector<MetricPtr>
 }
 
 void Model::compile(const std::string& optimizer, const std::string& loss,
-                    const std::vector<std::string>& metrics) {
+                    const std::vector<std::string>& metrics, const OptimizerContext& context) {
   check_scope();
   // What is made from a name belongs to the model's own scope, wherever compile is called.
   const ScopeTag before = internal::exchange_current_scope(scope_);
@@ -87,7 +87,7 @@ void Model::compile(const std::string& optimizer, const std::string& loss,
     const LossPtr made = make_loss(loss);
     std::vector<MetricPtr> made_metrics;
     for (const std::string& metric : metrics) made_metrics.push_back(make_metric(metric, *made));
-    const OptimizerPtr made_optimizer = make_optimizer(optimizer);
+    const OptimizerPtr made_optimizer = make_optimizer(optimizer, context);
     compile(made_optimizer, made, std::move(made_metrics));
   } catch (...) {
     internal::exchange_current_scope(before);
@@ -146,7 +146,7 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
     throw std::invalid_argument("[fit] validation_batch is " + std::to_string(options.validation_batch) +
                                 "; needs at least 1, or 0 for global_batch");
   }
-  session_->start_training(train, options.global_batch);
+  session_->start_training(train, options.global_batch, options.accumulate);
   LoopControl control{.model = *this,
                       .position = {.epoch = options.initial_epoch, .batch = 0, .sums = {}},
                       .train = train.get(),

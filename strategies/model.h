@@ -18,12 +18,15 @@ namespace mirrorscale::strategies {
 
 struct ModelOptions {
   std::string name = "model";
-  std::uint64_t seed = 1;  // of the initial weights
+  std::uint64_t seed = 1;  // of the initial weights, and of randomness in layers
 };
 
 struct FitOptions {
   int epochs = 1;
   int global_batch = 32;  // rows a step, over all replicas
+  /// Pieces in which each replica works through its share of a step, to save memory; see
+  /// Session::start_training. A step stays a step: schedules, logs and checkpoints don't see pieces.
+  int accumulate = 1;
   bool shuffle = true;
   std::uint64_t seed = 1;  // of the order of rows
   int initial_epoch = 0;
@@ -70,7 +73,7 @@ class Model {
   void compile(OptimizerPtr optimizer, LossPtr loss, std::vector<MetricPtr> metrics = {});
   /// By name; see make_optimizer, make_loss, make_metric.
   void compile(const std::string& optimizer, const std::string& loss,
-               const std::vector<std::string>& metrics = {});
+               const std::vector<std::string>& metrics = {}, const OptimizerContext& context = {});
 
   /// Trains. The reported loss of an epoch is pooled over its batches, each measured before its update.
   History fit(const DatasetPtr& train, const FitOptions& options);
@@ -78,6 +81,7 @@ class Model {
   Predictions predict(const DatasetPtr& dataset, int global_batch = 256);
 
   const std::string& name() const { return options_.name; }
+  std::uint64_t seed() const { return options_.seed; }
   const Strategy& strategy() const { return session_->strategy(); }
   const Network& network() const { return *network_; }
   const Objective& objective() const { return objective_; }

@@ -26,6 +26,7 @@ class ReplicatedReducer final : public Reducer {
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
     seat.sum = mine.backend().make_buffer(size_ + kernels::kBlock);
     seat.slots.make(mine, optimizer.slots().size());
+    seat.clip.make(mine, optimizer.clipping());
   }
 
   ReductionResult reduce_and_update(const ReductionStep& step) override {
@@ -40,7 +41,7 @@ class ReplicatedReducer final : public Reducer {
       const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                                 static_cast<int>(step.replicas.size()));
       update_all(step.optimizer, step.optimizer.begin(step.step), scale, seat.sum.get(), seat.slots.arenas(),
-                 mine);
+                 seat.clip, mine);
     }
     // Each replica's own rows have been weighed; what is shown is about all of them.
     if (scope_ == Scope::kOwnRows) step.host.all_reduce(result.statistics, ReduceOp::kSum);
@@ -63,6 +64,7 @@ class ReplicatedReducer final : public Reducer {
   struct Seat {
     kernels::Buffer sum;
     SlotArenas slots;
+    GradientClip clip;
     std::vector<const float*> roots;
     TreePlan plan;
   };

@@ -50,6 +50,32 @@ void Session::compile(Objective objective) {
     state.reducer->prepare(host.rank(), host.size(), *state.replicas[static_cast<std::size_t>(host.rank())],
                            *state.objective.optimizer);
   });
+  set_initial_slots();
+}
+
+/// Slots are made as zeros; others begin with what the optimizer says, padding aside.
+void Session::set_initial_slots() {
+  const Optimizer& optimizer = *state_->objective.optimizer;
+  const std::size_t count = optimizer.slots().size();
+  const auto arenas = std::make_shared<std::vector<std::vector<float>>>(count);
+  bool any = false;
+  for (std::size_t s = 0; s < count; ++s) {
+    (*arenas)[s].resize(network_->parameters().size());
+    if (optimizer.initial(s) == 0) continue;
+    any = true;
+    auto values = network_->parameters().pack((*arenas)[s], state_->replicas[0]->layout());
+    for (NamedArray& array : values)
+      std::fill(array.values.begin(), array.values.end(), optimizer.initial(s));
+    network_->parameters().unpack(values, (*arenas)[s], state_->replicas[0]->layout());
+  }
+  if (any) write_slots(arenas);
+}
+
+void Session::write_slots(std::shared_ptr<const std::vector<std::vector<float>>> arenas) {
+  State::run(strategy_, state_, [arenas](State& state, Communicator& host) {
+    state.reducer->write_slots(host.rank(), *state.replicas[static_cast<std::size_t>(host.rank())], *arenas);
+    state.wait(host.rank(), "slots given to all");
+  });
 }
 
 void Session::set_weights(std::span<const NamedArray> arrays) {
@@ -106,10 +132,7 @@ void Session::restore(std::span<const NamedArray> weights, std::span<const Named
                       state_->replicas[0]->layout());
   }
   set_weights(weights);
-  State::run(strategy_, state_, [arenas](State& state, Communicator& host) {
-    state.reducer->write_slots(host.rank(), *state.replicas[static_cast<std::size_t>(host.rank())], *arenas);
-    state.wait(host.rank(), "slots given to all");
-  });
+  write_slots(arenas);
   state_->steps = steps;
 }
 
@@ -241,15 +264,17 @@ void Session::prepare_batches(std::vector<BatchBuffers> State::*batches, const D
 }
 
 std::size_t Session::planned_bytes(const Strategy& strategy, const Network& network, const Dataset& dataset,
-                                   int global_batch, int optimizer_slots, const Dataset* validation) {
+                                   int global_batch, int optimizer_slots, const Dataset* validation,
+                                   int accumulate) {
   const int n = strategy.replicas();
   const int batch = static_cast<int>(std::min<std::int64_t>(global_batch, dataset.rows()));
   const BatchPlan plan = strategy.parts().sharder->plan(batch, global_batch, n);
-  int rows = 0;
-  std::size_t roots = 0;
+  const auto reducer = strategy.make_reducer();
+  int rows = 0, roots = 0;
   for (const auto& share : plan.shares) {
-    rows = std::max(rows, share.rows.count);
-    roots = std::max(roots, share.roots.size());
+    const PiecePlan pieces = cut_share(share, plan.shard_rows, accumulate, reducer->whole_shares());
+    rows = std::max(rows, pieces.most_rows);
+    roots = std::max(roots, pieces.arenas);
   }
   std::size_t judged = 0;
   const int input_slots = strategy.backend() == "cuda" ? 2 : 1;
@@ -261,8 +286,6 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
     rows = std::max(rows, shape.rows);
     judged = BatchBuffers::planned_bytes(shape, input_slots);
   }
-  const auto reducer = strategy.make_reducer();
-  if (reducer->whole_shares()) roots = 1;
   const BatchBuffers::Shape inputs{rows,
                                    dataset.features(),
                                    dataset.classes(),
@@ -279,9 +302,8 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
     for (const auto& share : plan.shares) of_all += reducer->whole_shares() ? 1 : share.roots.size();
     slices = of_all * (network.parameters().size() / static_cast<std::size_t>(n) + kernels::kBlock);
   }
-  return Replica::planned_bytes(network, rows, static_cast<int>(roots)) +
-         BatchBuffers::planned_bytes(inputs, input_slots) + judged +
-         reducer->planned_bytes(network, optimizer_slots, n) + slices * sizeof(float) +
+  return Replica::planned_bytes(network, rows, roots) + BatchBuffers::planned_bytes(inputs, input_slots) +
+         judged + reducer->planned_bytes(network, optimizer_slots, n) + slices * sizeof(float) +
          kernels::own_bytes(strategy.backend(), strategy.backend_options(0), largest_matrix);
 }
 

@@ -72,8 +72,9 @@ class Session {
   void compile(Objective objective);
 
   /// Gets ready to train on `dataset` in batches of `global_batch` rows: plans, buffers, no more allocation
-  /// after.
-  void start_training(DatasetPtr dataset, int global_batch);
+  /// after. Each replica works through its share in `accumulate` pieces, so that only one piece's activations
+  /// take memory; in `exact` numerics no bit changes.
+  void start_training(DatasetPtr dataset, int global_batch, int accumulate = 1);
   /// Trains the batches first .. first + count - 1 of an epoch whose rows come in `order` (all rows of the
   /// data set). Returns the pooled statistics; `each_step`, where given, gets those of every step; `timeline`
   /// must have room for `count` steps. When a replica fails, the steps that all had finished are done and
@@ -106,12 +107,14 @@ class Session {
   double penalty() const;
   /// Bytes of memory that a device of this session is planned to hold while training.
   static std::size_t planned_bytes(const Strategy& strategy, const Network& network, const Dataset& dataset,
-                                   int global_batch, int optimizer_slots,
-                                   const Dataset* validation = nullptr);
+                                   int global_batch, int optimizer_slots, const Dataset* validation = nullptr,
+                                   int accumulate = 1);
 
  private:
   struct State;
   class Steps;
+  void set_initial_slots();
+  void write_slots(std::shared_ptr<const std::vector<std::vector<float>>> arenas);
   void check_features(const Dataset& dataset) const;
   void check_answers(const Dataset& dataset) const;
   void check_steps(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,

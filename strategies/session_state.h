@@ -1,4 +1,5 @@
 #pragma once
+#include "strategies/input/accumulation.h"
 #include "strategies/session.h"
 
 #include <atomic>
@@ -27,12 +28,17 @@ struct Session::State {
 
   DatasetPtr dataset;  // of the training; null until there is one
   int global_batch = 0;
-  std::size_t most_roots = 1;  // of one replica
-  BatchPlan full, last;        // plans of a whole batch and of an epoch's last one
+  std::size_t most_roots = 1;  // of one piece
+  /// How a batch is shared out, and the pieces of each replica's share.
+  struct StepPlan {
+    BatchPlan batch;
+    std::vector<PiecePlan> shares;
+  };
+  StepPlan full, last;  // of a whole batch and of an epoch's last one
 
-  /// A step's forward and backward, recorded: of one plan, input slot, and place of the replica's memory.
+  /// A piece's forward and backward, recorded: of one piece, input slot, and place of the replica's memory.
   struct Recording {
-    const BatchPlan* plan = nullptr;
+    const Piece* piece = nullptr;
     int slot = 0, generation = 0;
     std::unique_ptr<kernels::RecordedOps> ops;  // null after the first, plain run
   };
@@ -48,7 +54,7 @@ struct Session::State {
 
   /// l1 * sum |w| + l2 * sum w^2 over replica 0's penalised parameters.
   double penalty() const;
-  const BatchPlan& plan(std::int64_t batch) const {
+  const StepPlan& plan(std::int64_t batch) const {
     return (batch + 1) * global_batch <= dataset->rows() ? full : last;
   }
 };

@@ -40,7 +40,7 @@ void Pooled::merge(const Pooled& other) {
   rows += other.rows;
 }
 
-void Session::start_training(DatasetPtr dataset, int global_batch) {
+void Session::start_training(DatasetPtr dataset, int global_batch, int accumulate) {
   if (!state_->reducer) throw std::invalid_argument("[fit] the model is not compiled; call compile first");
   if (global_batch < 1) {
     throw std::invalid_argument("[fit] global batch is " + std::to_string(global_batch) +
@@ -64,23 +64,30 @@ void Session::start_training(DatasetPtr dataset, int global_batch) {
   const Sharder& sharder = *strategy_.parts().sharder;
   const auto rest = static_cast<int>(dataset->rows() % global_batch);
   const bool whole = dataset->rows() >= global_batch;
-  state_->full = whole ? sharder.plan(global_batch, global_batch, n) : BatchPlan{};
-  state_->last = rest != 0 ? sharder.plan(rest, global_batch, n) : state_->full;
+  const bool whole_shares = state_->reducer->whole_shares();
+  const auto plan = [&](int rows_of_batch) {
+    State::StepPlan step{.batch = sharder.plan(rows_of_batch, global_batch, n), .shares = {}};
+    for (const auto& share : step.batch.shares)
+      step.shares.push_back(cut_share(share, step.batch.shard_rows, accumulate, whole_shares));
+    return step;
+  };
+  state_->full = whole ? plan(global_batch) : State::StepPlan{};
+  state_->last = rest != 0 ? plan(rest) : state_->full;
   state_->global_batch = global_batch;
-  int rows = 1;
-  std::size_t roots = 1, all_roots = 1;
-  for (const BatchPlan* plan : {&state_->full, &state_->last}) {
+  int rows = 1, arenas = 1, most_roots = 1;
+  std::size_t all_roots = 1;
+  for (const State::StepPlan* step : {&state_->full, &state_->last}) {
     std::size_t sum = 0;
-    for (const auto& share : plan->shares) {
-      rows = std::max(rows, share.rows.count);
-      roots = std::max(roots, share.roots.size());
-      sum += share.roots.size();
+    for (const auto& share : step->batch.shares) sum += share.roots.size();
+    for (const PiecePlan& share : step->shares) {
+      rows = std::max(rows, share.most_rows);
+      arenas = std::max(arenas, share.arenas);
+      most_roots = std::max(most_roots, share.most_roots);
     }
     all_roots = std::max(all_roots, sum);
   }
-  if (state_->reducer->whole_shares()) roots = 1;
-  state_->most_roots = roots;
-  prepare_batches(&State::training_batches, *dataset, rows, static_cast<int>(roots));
+  state_->most_roots = static_cast<std::size_t>(most_roots);
+  prepare_batches(&State::training_batches, *dataset, rows, arenas);
   State::run(strategy_, state_,
              [all_roots, often = strategy_.registered_buffers()](State& state, Communicator& host) {
                const auto rank = static_cast<std::size_t>(host.rank());
@@ -140,27 +147,29 @@ class Session::Steps {
            Timeline* timeline) {
     if (timeline != nullptr && i == 0) timeline->start(rank_, backend_.marked_s(StepMark::kEnd));
     marking_ = timeline != nullptr;
-    plan_ = &state_.plan(first + i);
+    plan_ = &state_.plan(first + i).batch;
     step_ = done_ + i;
-    const auto& share = plan_->shares[static_cast<std::size_t>(rank_)];
-    first_row_ = share.rows.first;
+    const auto& pieces = pieces_of(first + i);
     mark(StepMark::kStart);
-    const auto slot = static_cast<int>(i % batch_.slots());
-    if (batch_.slots() == 1 || i == 0) load(rows, first, i);
-    if (share.rows.count > 0) {
-      const BatchBuffers::Arrived arrived = batch_.receive(slot, share.rows.count);
-      mark(StepMark::kInput);
-      find_roots(share);
-      if (state_.recordings.empty() || !run_recorded(arrived, slot)) {
-        forward(arrived);
-        mark(StepMark::kForward);
-        backward(gradients_ready_);
-      }
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      if (loaded_ == used_) load(rows, first, i, pieces[p]);
+      const auto slot = static_cast<int>(used_++ % batch_.slots());
+      const BatchBuffers::Arrived arrived = batch_.receive(slot, pieces[p].rows.count);
+      if (p == 0) mark(StepMark::kInput);
+      // The pieces of an accumulation can't be told apart: all their time is backward's.
+      if (p == 0 && pieces.size() > 1) mark(StepMark::kForward);
+      first_row_ = plan_->shares[static_cast<std::size_t>(rank_)].rows.first + pieces[p].rows.first;
+      work(pieces[p], arrived, slot, pieces.size() == 1);
       batch_.done(slot);
-      mark(StepMark::kBackward);
+      if (p + 1 == pieces.size()) mark(StepMark::kBackward);
+      // While the device works on these rows the next ones come.
+      if (batch_.slots() == 1) continue;
+      if (p + 1 < pieces.size()) {
+        load(rows, first, i, pieces[p + 1]);
+      } else if (i + 1 < count && !pieces_of(first + i + 1).empty()) {
+        load(rows, first, i + 1, pieces_of(first + i + 1).front());
+      }
     }
-    // While the device works on this batch the next one comes.
-    if (batch_.slots() > 1 && i + 1 < count) load(rows, first, i + 1);
     penalty_ = rank_ == 0 ? state_.penalty() : 0;  // of the weights that this step's loss is about
     meet("gradients ready");
     mark(StepMark::kMet);
@@ -177,7 +186,7 @@ class Session::Steps {
     if (rank_ == 0) ++state_.steps;
     mark(StepMark::kEnd);
     if (timeline != nullptr) {
-      timeline->at(rank_, static_cast<std::size_t>(i)) = marks(share.rows.count > 0);
+      timeline->at(rank_, static_cast<std::size_t>(i)) = marks(!pieces.empty());
     }
   }
 
@@ -187,6 +196,26 @@ class Session::Steps {
   /// Notes a moment where somebody will ask for it: on a GPU each is an event.
   void mark(int moment) {
     if (marking_) backend_.mark(moment);
+  }
+
+  const std::vector<Piece>& pieces_of(std::int64_t batch) const {
+    return state_.plan(batch).shares[static_cast<std::size_t>(rank_)].pieces;
+  }
+
+  /// Forward, backward, and what the accumulation adds up. `alone`: the piece is all of the step, so that the
+  /// reducer may begin with its gradients.
+  void work(const Piece& piece, const BatchBuffers::Arrived& arrived, int slot, bool alone) {
+    roots_.clear();
+    for (const Piece::Root& root : piece.roots)
+      roots_.push_back({root.rows.first, root.rows.count, replica_.gradient(root.arena)});
+    if (state_.recordings.empty() || !run_recorded(piece, arrived, slot, alone)) {
+      forward(arrived);
+      if (alone) mark(StepMark::kForward);
+      backward(alone ? gradients_ready_ : std::function<void(std::size_t)>());
+    }
+    for (const Addition& a : piece.additions)
+      backend_.add(replica_.arena_size(), replica_.gradient(a.left), replica_.gradient(a.right),
+                   replica_.gradient(a.left));
   }
 
   void forward(const BatchBuffers::Arrived& arrived) {
@@ -199,16 +228,16 @@ class Session::Steps {
     replica_.backward(roots_, plan_->shard_rows, ready);
   }
 
-  /// The step's forward and backward as one launch; false when it is their first time, which must be a plain
+  /// The piece's forward and backward as one launch; false when it is their first time, which must be a plain
   /// run (it may allocate). What is recorded can't be told apart: all its time is backward's.
-  bool run_recorded(const BatchBuffers::Arrived& arrived, int slot) {
+  bool run_recorded(const Piece& piece, const BatchBuffers::Arrived& arrived, int slot, bool alone) {
     auto& recordings = state_.recordings[static_cast<std::size_t>(rank_)];
     const int generation = replica_.generation();
     std::erase_if(recordings, [&](const auto& r) { return r.generation != generation; });
     const auto found = std::find_if(recordings.begin(), recordings.end(),
-                                    [&](const auto& r) { return r.plan == plan_ && r.slot == slot; });
+                                    [&](const auto& r) { return r.piece == &piece && r.slot == slot; });
     if (found == recordings.end()) {
-      recordings.push_back({plan_, slot, generation, nullptr});
+      recordings.push_back({&piece, slot, generation, nullptr});
       return false;
     }
     if (found->ops == nullptr) {
@@ -217,31 +246,19 @@ class Session::Steps {
         backward({});
       });
     }
-    mark(StepMark::kForward);
+    if (alone) mark(StepMark::kForward);
     const TraceRange range("forward and backward");
     found->ops->replay();
     return true;
   }
 
-  void load(std::span<const std::int64_t> rows, std::int64_t first, std::int64_t i) {
-    const auto& share = state_.plan(first + i).shares[static_cast<std::size_t>(rank_)];
-    if (share.rows.count == 0) return;
-    const auto mine = rows.subspan(static_cast<std::size_t>(i * state_.global_batch + share.rows.first),
-                                   static_cast<std::size_t>(share.rows.count));
+  /// The rows of a piece of step i into the next slot.
+  void load(std::span<const std::int64_t> rows, std::int64_t first, std::int64_t i, const Piece& piece) {
+    const auto& share = state_.plan(first + i).batch.shares[static_cast<std::size_t>(rank_)];
+    const std::int64_t at = i * state_.global_batch + share.rows.first + piece.rows.first;
+    const auto mine = rows.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(piece.rows.count));
     if (observer_ != nullptr) observer_->rows_taken(rank_, done_ + i, mine);
-    State::load(*state_.dataset, mine, batch_, static_cast<int>(i % batch_.slots()));
-  }
-
-  void find_roots(const BatchPlan::Share& share) {
-    if (state_.reducer->whole_shares()) {
-      roots_.assign(1, {0, share.rows.count, replica_.gradient(0)});
-      return;
-    }
-    roots_.resize(share.roots.size());
-    for (std::size_t r = 0; r < share.roots.size(); ++r) {
-      roots_[r] = {share.roots[r].first - share.rows.first, share.roots[r].count,
-                   replica_.gradient(static_cast<int>(r))};
-    }
+    State::load(*state_.dataset, mine, batch_, static_cast<int>(loaded_++ % batch_.slots()));
   }
 
   void meet(const char* what) {
@@ -286,6 +303,7 @@ class Session::Steps {
   ReductionResult reduced_;
   double penalty_ = 0;
   bool marking_ = false;
+  std::int64_t loaded_ = 0, used_ = 0;  // pieces
 };
 
 Pooled Session::train(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,

@@ -5,8 +5,8 @@
 namespace mirrorscale::strategies {
 namespace {
 
-bool updated_alike(const ParameterSpec& a, const ParameterSpec& b) {
-  return a.penalty.l1 == b.penalty.l1 && a.penalty.l2 == b.penalty.l2 && a.decayed == b.decayed;
+bool same(const kernels::GradientTerms& a, const kernels::GradientTerms& b) {
+  return a.scale == b.scale && a.l1 == b.l1 && a.l2 == b.l2;
 }
 
 }  // namespace
@@ -30,29 +30,38 @@ void SlotArenas::write(Replica& replica, std::span<const std::vector<float>> fro
   }
 }
 
-void update_all(const Optimizer& optimizer, const StepValues& values, float scale, const float* gradient,
-                std::span<float* const> slots, Replica& replica) {
+void update_all(const Optimizer& optimizer, const StepValues& values, float scale, float* gradient,
+                std::span<float* const> slots, GradientClip& clip, Replica& replica) {
   kernels::Backend& backend = replica.backend();
   const ParameterLayout& parameters = replica.network().parameters();
-  const auto update = [&](const ParameterSpec& spec, std::size_t at, std::size_t count) {
-    UpdateRange range{count, gradient + at, replica.weights() + at, {}, terms_of(spec, scale), spec.decayed};
+  const auto& slices = parameters.slices();
+  const Clipping& clipping = optimizer.clipping();
+  const auto factors =
+      clipping.active() ? clip.apply(replica, clipping, scale, gradient) : std::span<const float>();
+  const auto terms = [&](const ParameterLayout::Slice& slice) {
+    if (factors.empty()) return terms_of(slice.spec, scale);
+    return kernels::GradientTerms{.scale = factors[static_cast<std::size_t>(&slice - slices.data())]};
+  };
+  const auto update = [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
+    UpdateRange range{count, gradient + at, replica.weights() + at, {}, terms(slice), slice.spec.decayed};
     for (std::size_t s = 0; s < slots.size(); ++s) range.slots[s] = slots[s] + at;
     optimizer.update(backend, values, range);
   };
   if (backend.info().on_host) {
     for_each_chunk(parameters, 0, parameters.size(), TreeSum::kChunk,
                    [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
-                     update(slice.spec, at, count);
+                     update(slice, at, count);
                      transpose_chunk(backend, slice, at, count, replica.weights(), replica);
                    });
     return;
   }
-  const auto& slices = parameters.slices();
+  const auto alike = [&](const ParameterLayout::Slice& a, const ParameterLayout::Slice& b) {
+    return a.spec.decayed == b.spec.decayed && same(terms(a), terms(b));
+  };
   for (std::size_t first = 0, last = 0; first < slices.size(); first = last) {
     std::size_t count = 0;
-    for (; last < slices.size() && updated_alike(slices[first].spec, slices[last].spec); ++last)
-      count += slices[last].size;
-    update(slices[first].spec, slices[first].offset, count);
+    for (; last < slices.size() && alike(slices[first], slices[last]); ++last) count += slices[last].size;
+    update(slices[first], slices[first].offset, count);
   }
   for (const auto& slice : slices)
     transpose_chunk(backend, slice, slice.offset, slice.size, replica.weights(), replica);

@@ -1,6 +1,7 @@
 #pragma once
 #include "strategies/engine/optimizer.h"
 #include "strategies/engine/replica.h"
+#include "strategies/gradient_clip.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -39,8 +40,9 @@ class SlotArenas {
 
 /// Updates all weights of `replica` from the summed gradient arena and makes their transposed copies: chunk
 /// by chunk while they are in cache, or run by run of slices that are updated alike. `slots` are arenas.
-void update_all(const Optimizer& optimizer, const StepValues& values, float scale, const float* gradient,
-                std::span<float* const> slots, Replica& replica);
+/// `gradient` is written where the optimizer clips.
+void update_all(const Optimizer& optimizer, const StepValues& values, float scale, float* gradient,
+                std::span<float* const> slots, GradientClip& clip, Replica& replica);
 
 /// Gradient terms of a slice: the penalty's gradient comes once, after the sum over rows was scaled.
 kernels::GradientTerms terms_of(const ParameterSpec& spec, float scale);

@@ -105,7 +105,7 @@ class IntegerAxisParser {
 
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("._:/+-").find(c) != std::string_view::npos;
+         std::string_view("._:/+-=").find(c) != std::string_view::npos;
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ std::vector<std::string> parse_name_axis(std::string_view name, std::string_view
   const auto refuse_name = [&](const std::string& why) {
     throw std::invalid_argument(
         fmt::format("[axis] --{} \"{}\": {}; expected names separated by commas, e.g. adam,sgd "
-                    "(letters, digits and . _ : / + -)",
+                    "(letters, digits and . _ : / + - =)",
                     name, text, why));
   };
   std::vector<std::string> names;

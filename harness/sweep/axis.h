@@ -16,7 +16,7 @@ extern const std::string_view kAxisGrammar;
 std::vector<std::int64_t> parse_integer_axis(std::string_view name, std::string_view text,
                                              std::int64_t least = 1);
 
-/// Names separated by commas: letters, digits and . _ : / + - ; repeats and empty names are refused.
+/// Names separated by commas: letters, digits and . _ : / + - = ; repeats and empty names are refused.
 std::vector<std::string> parse_name_axis(std::string_view name, std::string_view text);
 
 }  // namespace mirrorscale::harness

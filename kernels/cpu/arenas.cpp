@@ -59,6 +59,71 @@ void adam(std::size_t count, const Adam& given, const float* gradient, float* w,
   }
 }
 
+void amsgrad(std::size_t count, const Adam& given, const float* gradient, float* w, float* m, float* v,
+             float* largest) {
+  const Adam step = given;
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    F32 weight = load(w + i), first = load(m + i), second = load(v + i), most = load(largest + i);
+    amsgrad_step(step, load(gradient + i), weight, first, second, most);
+    store(weight, w + i);
+    store(first, m + i);
+    store(second, v + i);
+    store(most, largest + i);
+  }
+}
+
+template <bool kCentred, bool kMomentum>
+void rms_prop_all(std::size_t count, const RmsProp& given, const float* gradient, float* w, float* v,
+                  float* a, float* m) {
+  const RmsProp step = given;
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    F32 weight = load(w + i), square = load(v + i);
+    F32 mean = kCentred ? load(a + i) : zero(), moment = kMomentum ? load(m + i) : zero();
+    rms_prop_step<kCentred, kMomentum>(step, load(gradient + i), weight, square, mean, moment);
+    store(weight, w + i);
+    store(square, v + i);
+    if (kCentred) store(mean, a + i);
+    if (kMomentum) store(moment, m + i);
+  }
+}
+void rms_prop(std::size_t count, const RmsProp& step, const float* gradient, float* w, float* v, float* a,
+              float* m) {
+  const auto all = a != nullptr ? (m != nullptr ? &rms_prop_all<true, true> : &rms_prop_all<true, false>)
+                                : (m != nullptr ? &rms_prop_all<false, true> : &rms_prop_all<false, false>);
+  all(count, step, gradient, w, v, a, m);
+}
+
+void adagrad(std::size_t count, const Adagrad& given, const float* gradient, float* w, float* a) {
+  const Adagrad step = given;
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    F32 weight = load(w + i), sum = load(a + i);
+    adagrad_step(step, load(gradient + i), weight, sum);
+    store(weight, w + i);
+    store(sum, a + i);
+  }
+}
+
+void effective_gradient(std::size_t count, const GradientTerms& given, float most, const float* sum,
+                        const float* w, float* g) {
+  const GradientTerms terms = given;
+  for (std::size_t i = 0; i < count; i += kLanes)
+    store(limited_gradient(terms, most, load(sum + i), load(w + i)), g + i);
+}
+
+void squares_of_blocks(ConstMatrix w, std::size_t first_block, std::size_t blocks, float* squares) {
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const float* block = w.data + (first_block + b) * kBlock;  // in panels a block is in one piece
+    Chains sum = same_chains(0);
+    for (int r = 0; r < kPanel; ++r) {
+      MIRRORSCALE_UNROLL for (int v = 0; v < kVectors; ++v) {
+        const F32 x = load(block + r * kPanel + v * kLanes);
+        sum.v[v] = fma(x, x, sum.v[v]);
+      }
+    }
+    squares[b] = sum_of(sum);
+  }
+}
+
 float sum_of_squares(std::size_t count, const float* w) {
   Chains sum = same_chains(0);
   for (std::size_t i = 0; i < count; i += kPanel) {
@@ -94,7 +159,18 @@ double run_fma_peak(double flops, float* sink) {
   return static_cast<double>(rounds) * 2.0 * kChains * kLanes;
 }
 
-const ArenaTable kTable = {&transpose, &add, &sgd, &adam, &sum_of_squares, &sum_of_magnitudes, &run_fma_peak};
+const ArenaTable kTable = {&transpose,
+                           &add,
+                           &sgd,
+                           &adam,
+                           &amsgrad,
+                           &rms_prop,
+                           &adagrad,
+                           &effective_gradient,
+                           &squares_of_blocks,
+                           &sum_of_squares,
+                           &sum_of_magnitudes,
+                           &run_fma_peak};
 
 }  // namespace
 

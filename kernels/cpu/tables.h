@@ -92,6 +92,14 @@ struct ArenaTable {
   void (*add)(std::size_t count, const float* a, const float* b, float* sum);
   void (*sgd)(std::size_t count, const Sgd& step, const float* gradient, float* w, float* m);
   void (*adam)(std::size_t count, const Adam& step, const float* gradient, float* w, float* m, float* v);
+  void (*amsgrad)(std::size_t count, const Adam& step, const float* gradient, float* w, float* m, float* v,
+                  float* largest);
+  void (*rms_prop)(std::size_t count, const RmsProp& step, const float* gradient, float* w, float* v,
+                   float* a, float* m);
+  void (*adagrad)(std::size_t count, const Adagrad& step, const float* gradient, float* w, float* a);
+  void (*effective_gradient)(std::size_t count, const GradientTerms& terms, float most, const float* sum,
+                             const float* w, float* g);
+  void (*squares_of_blocks)(ConstMatrix w, std::size_t first_block, std::size_t blocks, float* squares);
   float (*sum_of_squares)(std::size_t count, const float* w);
   float (*sum_of_magnitudes)(std::size_t count, const float* w);
   double (*run_fma_peak)(double flops, float* sink);

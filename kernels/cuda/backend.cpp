@@ -279,6 +279,33 @@ class CudaBackend final : public Backend {
     enter();
     check(launch_adam(stream_.get(), count, step, gradient, w, m, v), "start adam");
   }
+  void amsgrad(std::size_t count, const Adam& step, const float* gradient, float* w, float* m, float* v,
+               float* largest) override {
+    enter();
+    check(launch_amsgrad(stream_.get(), count, step, gradient, w, m, v, largest), "start amsgrad");
+  }
+  void rms_prop(std::size_t count, const RmsProp& step, const float* gradient, float* w, float* v, float* a,
+                float* m) override {
+    enter();
+    check(launch_rms_prop(stream_.get(), count, step, gradient, w, v, a, m), "start rms_prop");
+  }
+  void adagrad(std::size_t count, const Adagrad& step, const float* gradient, float* w, float* a) override {
+    enter();
+    check(launch_adagrad(stream_.get(), count, step, gradient, w, a), "start adagrad");
+  }
+  void effective_gradient(std::size_t count, const GradientTerms& terms, float most, const float* sum,
+                          const float* w, float* g) override {
+    enter();
+    check(launch_effective_gradient(stream_.get(), count, terms, most, sum, w, g),
+          "start effective_gradient");
+  }
+  void squares_of_blocks(ConstMatrix w, std::size_t first_block, std::size_t blocks,
+                         float* squares) override {
+    enter();
+    if (blocks == 0) return;
+    check(launch_squares_of_blocks(stream_.get(), w, first_block, blocks, squares),
+          "start squares_of_blocks");
+  }
   float sum_of_squares(std::size_t count, const float* w) override {
     return arena_sum(Norm::kSquares, count, w);
   }

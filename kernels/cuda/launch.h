@@ -33,6 +33,9 @@ cudaError_t launch_clear_padding(cudaStream_t stream, Matrix dw);
 // sums.cu
 cudaError_t launch_sum_rows(cudaStream_t stream, ConstMatrix x, int shard_rows, float* sums);
 enum class Norm { kSquares, kMagnitudes };
+/// A sum of squares a block of 16 x 16.
+cudaError_t launch_squares_of_blocks(cudaStream_t stream, ConstMatrix w, std::size_t first_block,
+                                     std::size_t blocks, float* squares);
 /// One sum on the device.
 cudaError_t launch_arena_sum(cudaStream_t stream, Norm norm, std::size_t count, const float* w, float* sum);
 /// The same in another fixed order, by many blocks: not the exact bits. `partial`: kPartialSums floats.
@@ -95,6 +98,14 @@ cudaError_t launch_sgd(cudaStream_t stream, std::size_t count, const Sgd& update
                        float* w, float* m);
 cudaError_t launch_adam(cudaStream_t stream, std::size_t count, const Adam& update, const float* gradient,
                         float* w, float* m, float* v);
+cudaError_t launch_amsgrad(cudaStream_t stream, std::size_t count, const Adam& update, const float* gradient,
+                           float* w, float* m, float* v, float* largest);
+cudaError_t launch_rms_prop(cudaStream_t stream, std::size_t count, const RmsProp& update,
+                            const float* gradient, float* w, float* v, float* a, float* m);
+cudaError_t launch_adagrad(cudaStream_t stream, std::size_t count, const Adagrad& update,
+                           const float* gradient, float* w, float* a);
+cudaError_t launch_effective_gradient(cudaStream_t stream, std::size_t count, const GradientTerms& terms,
+                                      float most, const float* sum, const float* w, float* g);
 
 // peak.cu
 /// `threads` threads, a multiple of kPeakThreads, each 2 * kPeakChains operations in each of `rounds` rounds.

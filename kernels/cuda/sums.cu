@@ -90,6 +90,23 @@ __global__ void __launch_bounds__(kArenaThreads)
   if (thread == 0) *sum = chain;
 }
 
+/// 16 threads a block of 16 x 16: a column each.
+__global__ void __launch_bounds__(kArenaThreads)
+    squares_of_blocks_kernel(const float* w, int row_stride, int w_panels, std::size_t first,
+                             std::size_t blocks, float* squares) {
+  const std::size_t at = global_thread() / kPanel;
+  const auto lane = static_cast<std::size_t>(threadIdx.x) % kPanel, in = static_cast<std::size_t>(w_panels);
+  const std::size_t number = first + (at < blocks ? at : blocks - 1);  // all lanes of a warp take part
+  const std::size_t row = number % in * kPanel, column = number / in * kPanel;
+  float chain = 0;
+  for (std::size_t r = 0; r < kPanel; ++r) {
+    const float x = w[(row + r) * static_cast<std::size_t>(row_stride) + column + lane];
+    chain = number::fma(x, x, chain);
+  }
+  chain = sum_of_lanes(chain);
+  if (lane == 0 && at < blocks) squares[at] = chain;
+}
+
 /// A block's sum: its threads' chains, joined in halves.
 __device__ __forceinline__ float sum_of_block(float chain, float* shared, int thread, int threads) {
   shared[thread] = chain;
@@ -130,6 +147,16 @@ cudaError_t launch_sum_rows(cudaStream_t stream, ConstMatrix x, int shard_rows, 
                  .threads = kSumThreads,
                  .stream = stream},
                 &sum_rows_kernel, x.data, x.row_stride, x.rows, x.columns, shard_rows, sums);
+}
+
+cudaError_t launch_squares_of_blocks(cudaStream_t stream, ConstMatrix w, std::size_t first_block,
+                                     std::size_t blocks, float* squares) {
+  return launch({.name = "squares_of_blocks",
+                 .blocks = blocks_of(blocks * kPanel, kArenaThreads),
+                 .threads = kArenaThreads,
+                 .stream = stream},
+                &squares_of_blocks_kernel, w.data, w.row_stride, panels(w.rows), first_block, blocks,
+                squares);
 }
 
 cudaError_t launch_arena_sum(cudaStream_t stream, Norm norm, std::size_t count, const float* w, float* sum) {

@@ -37,6 +37,73 @@ __global__ void __launch_bounds__(kFoursThreads)
   store4(square, v + i * 4);
 }
 
+__global__ void __launch_bounds__(kFoursThreads)
+    amsgrad_kernel(const float* gradient, float* w, float* m, float* v, float* largest, std::size_t fours,
+                   Adam update) {
+  const auto i = global_thread();
+  if (i >= fours) return;
+  const float4 g = load4(gradient + i * 4);
+  float4 weight = load4(w + i * 4), mean = load4(m + i * 4), square = load4(v + i * 4),
+         most = load4(largest + i * 4);
+  exact::amsgrad_step(update, g.x, weight.x, mean.x, square.x, most.x);
+  exact::amsgrad_step(update, g.y, weight.y, mean.y, square.y, most.y);
+  exact::amsgrad_step(update, g.z, weight.z, mean.z, square.z, most.z);
+  exact::amsgrad_step(update, g.w, weight.w, mean.w, square.w, most.w);
+  store4(weight, w + i * 4);
+  store4(mean, m + i * 4);
+  store4(square, v + i * 4);
+  store4(most, largest + i * 4);
+}
+
+template <bool kCentred, bool kMomentum>
+__global__ void __launch_bounds__(kFoursThreads)
+    rms_prop_kernel(const float* gradient, float* w, float* v, float* a, float* m, std::size_t fours,
+                    RmsProp update) {
+  const auto i = global_thread();
+  if (i >= fours) return;
+  const float4 g = load4(gradient + i * 4);
+  float4 weight = load4(w + i * 4), square = load4(v + i * 4);
+  float4 mean = make_float4(0, 0, 0, 0), moment = make_float4(0, 0, 0, 0);
+  if constexpr (kCentred) mean = load4(a + i * 4);
+  if constexpr (kMomentum) moment = load4(m + i * 4);
+  exact::rms_prop_step<kCentred, kMomentum>(update, g.x, weight.x, square.x, mean.x, moment.x);
+  exact::rms_prop_step<kCentred, kMomentum>(update, g.y, weight.y, square.y, mean.y, moment.y);
+  exact::rms_prop_step<kCentred, kMomentum>(update, g.z, weight.z, square.z, mean.z, moment.z);
+  exact::rms_prop_step<kCentred, kMomentum>(update, g.w, weight.w, square.w, mean.w, moment.w);
+  store4(weight, w + i * 4);
+  store4(square, v + i * 4);
+  if constexpr (kCentred) store4(mean, a + i * 4);
+  if constexpr (kMomentum) store4(moment, m + i * 4);
+}
+
+__global__ void __launch_bounds__(kFoursThreads)
+    adagrad_kernel(const float* gradient, float* w, float* a, std::size_t fours, Adagrad update) {
+  const auto i = global_thread();
+  if (i >= fours) return;
+  const float4 g = load4(gradient + i * 4);
+  float4 weight = load4(w + i * 4), sum = load4(a + i * 4);
+  exact::adagrad_step(update, g.x, weight.x, sum.x);
+  exact::adagrad_step(update, g.y, weight.y, sum.y);
+  exact::adagrad_step(update, g.z, weight.z, sum.z);
+  exact::adagrad_step(update, g.w, weight.w, sum.w);
+  store4(weight, w + i * 4);
+  store4(sum, a + i * 4);
+}
+
+__global__ void __launch_bounds__(kFoursThreads)
+    effective_gradient_kernel(const float* sum, const float* w, float* g, std::size_t fours,
+                              GradientTerms terms, float most) {
+  const auto i = global_thread();
+  if (i >= fours) return;
+  float4 s = load4(sum + i * 4);
+  const float4 weight = load4(w + i * 4);
+  s.x = exact::limited_gradient(terms, most, s.x, weight.x);
+  s.y = exact::limited_gradient(terms, most, s.y, weight.y);
+  s.z = exact::limited_gradient(terms, most, s.z, weight.z);
+  s.w = exact::limited_gradient(terms, most, s.w, weight.w);
+  store4(s, g + i * 4);
+}
+
 }  // namespace
 
 cudaError_t launch_sgd(cudaStream_t stream, std::size_t count, const Sgd& update, const float* gradient,
@@ -51,6 +118,32 @@ cudaError_t launch_sgd(cudaStream_t stream, std::size_t count, const Sgd& update
 cudaError_t launch_adam(cudaStream_t stream, std::size_t count, const Adam& update, const float* gradient,
                         float* w, float* m, float* v) {
   return launch(fours_launch("adam", stream, count / 4), &adam_kernel, gradient, w, m, v, count / 4, update);
+}
+
+cudaError_t launch_amsgrad(cudaStream_t stream, std::size_t count, const Adam& update, const float* gradient,
+                           float* w, float* m, float* v, float* largest) {
+  return launch(fours_launch("amsgrad", stream, count / 4), &amsgrad_kernel, gradient, w, m, v, largest,
+                count / 4, update);
+}
+
+cudaError_t launch_rms_prop(cudaStream_t stream, std::size_t count, const RmsProp& update,
+                            const float* gradient, float* w, float* v, float* a, float* m) {
+  const auto kernel = a != nullptr
+                          ? (m != nullptr ? &rms_prop_kernel<true, true> : &rms_prop_kernel<true, false>)
+                          : (m != nullptr ? &rms_prop_kernel<false, true> : &rms_prop_kernel<false, false>);
+  return launch(fours_launch("rms_prop", stream, count / 4), kernel, gradient, w, v, a, m, count / 4, update);
+}
+
+cudaError_t launch_adagrad(cudaStream_t stream, std::size_t count, const Adagrad& update,
+                           const float* gradient, float* w, float* a) {
+  return launch(fours_launch("adagrad", stream, count / 4), &adagrad_kernel, gradient, w, a, count / 4,
+                update);
+}
+
+cudaError_t launch_effective_gradient(cudaStream_t stream, std::size_t count, const GradientTerms& terms,
+                                      float most, const float* sum, const float* w, float* g) {
+  return launch(fours_launch("effective_gradient", stream, count / 4), &effective_gradient_kernel, sum, w, g,
+                count / 4, terms, most);
 }
 
 }  // namespace mirrorscale::kernels::cuda

@@ -147,6 +147,25 @@ class ReferenceBackend final : public HostBackend {
             float* v) override {
     reference::adam<float>(count, step, gradient, w, m, v);
   }
+  void amsgrad(std::size_t count, const Adam& step, const float* gradient, float* w, float* m, float* v,
+               float* largest) override {
+    reference::amsgrad(count, step, gradient, w, m, v, largest);
+  }
+  void rms_prop(std::size_t count, const RmsProp& step, const float* gradient, float* w, float* v, float* a,
+                float* m) override {
+    reference::rms_prop(count, step, gradient, w, v, a, m);
+  }
+  void adagrad(std::size_t count, const Adagrad& step, const float* gradient, float* w, float* a) override {
+    reference::adagrad(count, step, gradient, w, a);
+  }
+  void effective_gradient(std::size_t count, const GradientTerms& terms, float most, const float* sum,
+                          const float* w, float* g) override {
+    reference::effective_gradient(count, terms, most, sum, w, g);
+  }
+  void squares_of_blocks(ConstMatrix w, std::size_t first_block, std::size_t blocks,
+                         float* squares) override {
+    reference::squares_of_blocks(w, first_block, blocks, squares);
+  }
   float sum_of_squares(std::size_t count, const float* w) override {
     return reference::sum_of_squares(count, w);
   }

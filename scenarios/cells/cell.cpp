@@ -58,7 +58,7 @@ strategies::Model make_model(const CellSpec& spec, const strategies::Dataset& da
   const auto scope = strategy.scope();
   const RowShape shape = shape_of(data);
   strategies::Model model(shape.in, workload.layers(shape), {.name = workload.name, .seed = spec.seed});
-  model.compile(spec.optimizer, workload.loss, workload.metrics);
+  model.compile(spec.optimizer, workload.loss, workload.metrics, {.global_batch = spec.global_batch});
   return model;
 }
 
@@ -71,7 +71,7 @@ strategies::Network network_of(const CellSpec& spec, const strategies::Dataset& 
 std::size_t planned_bytes(const CellSpec& spec, const strategies::Dataset& data) {
   return strategies::Session::planned_bytes(
       make_strategy(spec), network_of(spec, data), data, spec.global_batch,
-      static_cast<int>(strategies::make_optimizer(spec.optimizer)->slots().size()));
+      strategies::make_optimizer(spec.optimizer, {.global_batch = spec.global_batch})->arenas());
 }
 
 bool oversubscribed(const CellSpec& spec) {

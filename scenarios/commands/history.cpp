@@ -147,6 +147,10 @@ int show(const HistoryCommand& o) {
       all.push_back(std::move(object));
     }
   }
+  if (all.empty()) {
+    throw std::invalid_argument("[history] nothing to show: no cell that matches '" + o.match + "' has " +
+                                o.metric);
+  }
   if (!o.json.empty()) harness::write_file_atomically(o.json, all.dump(1) + "\n");
   return o.figure.empty() ? kGood : draw(all.dump(1) + "\n", o.figure);
 }

@@ -28,7 +28,7 @@ constexpr int kStepsBetweenLooks = 32;  // at the progress line, on a terminal
 struct TrainOptions {
   std::string workload = "mlp", data, devices = "1", optimizer, predictions_file;
   DeviceOptions on;
-  int epochs = 5, global_batch = 256;
+  int epochs = 5, global_batch = 256, accumulate = 1;
   std::int64_t limit_rows = 0, limit_test_rows = 0;
   std::uint64_t seed = 1;
   TrainingFiles files;
@@ -79,9 +79,10 @@ std::function<std::size_t(int)> bytes_of(const TrainOptions& options, const stra
                                          const strategies::Model& model) {
   const std::string optimizer =
       options.optimizer.empty() ? find_workload(options.workload).optimizer : options.optimizer;
-  const auto slots = static_cast<int>(strategies::make_optimizer(optimizer)->slots().size());
+  const int slots = strategies::make_optimizer(optimizer, {.global_batch = options.global_batch})->arenas();
   return [&, slots, validation](int batch) {
-    return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, slots, validation);
+    return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, slots, validation,
+                                              options.accumulate);
   };
 }
 
@@ -98,14 +99,16 @@ int train(const TrainOptions& options) {
   if (!options.predictions_file.empty() && !data.test) {
     throw std::invalid_argument("--predict: the data '" + source + "' have no test rows to predict");
   }
-  strategies::Model model =
-      make_model(workload, *data.train, strategy, {.optimizer = options.optimizer, .seed = options.seed});
+  strategies::Model model = make_model(
+      workload, *data.train, strategy,
+      {.optimizer = options.optimizer, .seed = options.seed, .global_batch = options.global_batch});
   print_head(options, source, data, model);
   load_initial_weights(options.files, model);
 
   strategies::FitOptions fit;
   fit.epochs = options.epochs;
   fit.global_batch = options.global_batch;
+  fit.accumulate = options.accumulate;
   fit.seed = options.seed;
   fit.validation = data.test;
   fit.steps_per_execution = kStepsBetweenLooks;
@@ -153,9 +156,17 @@ void add_train(CLI::App& app, CommandContext& context) {
   command->add_option("--global-batch", options->global_batch, "Rows a step, over all devices")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--accumulate", options->accumulate,
+          "Work through each step's rows in so many pieces, to save memory; the weights stay the same")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
   command->add_option(
       "--optimizer", options->optimizer,
-      "sgd, momentum, nesterov, adam or adamw, with a rate as in sgd:0.1; default: the workload's own");
+      "sgd, momentum, nesterov, adam, adamw, amsgrad, rmsprop or adagrad, with a rate as in sgd:0.1, and "
+      "settings "
+      "as in adam:0.001:clip_global_norm=1:warm_up=100 (docs/optimizers.md); default: the workload's own");
   command->add_option("--seed", options->seed, "Of initial weights, order of rows, and synthetic data")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();

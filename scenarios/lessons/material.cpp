@@ -71,7 +71,7 @@ std::string why_not_timed(int devices, double time_without_core) {
 Trial::Trial(const Material& material, const strategies::Strategy& strategy, int global_batch,
              const LessonOptions& options)
     : data_(material.data),
-      slots_(static_cast<int>(strategies::make_optimizer(material.workload.optimizer)->slots().size())),
+      slots_(strategies::make_optimizer(material.workload.optimizer)->arenas()),
       model_(make_model(material.workload, *data_.train, strategy, {.optimizer = {}, .seed = options.seed})) {
   fit_.global_batch = global_batch;
   fit_.seed = options.seed;

@@ -31,7 +31,9 @@ using OverPositions = Chain<Along::kPositions>;
 class Attention final : public Layer {
  public:
   explicit Attention(const AttentionSettings& settings)
-      : s_(settings), width_(s_.heads * s_.size), factor_(s_.factor != 0 ? s_.factor : 1 / std::sqrt(static_cast<double>(s_.size))) {}
+      : s_(settings),
+        width_(s_.heads * s_.size),
+        factor_(s_.factor != 0 ? s_.factor : 1 / std::sqrt(static_cast<double>(s_.size))) {}
   std::size_t inputs() const override { return 3 * outputs(); }
   std::size_t outputs() const override { return s_.positions * width_; }
   std::size_t values_a_row() const override {

@@ -41,7 +41,7 @@ std::vector<CellGroup> groups_of(const SweepPlan& plan) {
   }
   const DeviceSettings on = devices_of(plan);
   if (on.backend != "cuda") kernels::make_backend(on.backend);  // its instruction set may be no good
-  for (const std::string& optimizer : plan.optimizers) strategies::make_optimizer(optimizer);
+  for (const std::string& optimizer : plan.optimizers) strategies::check_optimizer(optimizer);
   std::vector<std::int64_t> devices = plan.devices;
   std::sort(devices.begin(), devices.end());
   if (on.backend == "cuda")

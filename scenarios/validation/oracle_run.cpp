@@ -13,9 +13,12 @@
 #include "strategies/engine/self_attention.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -76,22 +79,46 @@ oracle::Loss loss_from(const std::string& name) {
   throw std::invalid_argument("the oracle has no loss '" + name + "'");
 }
 
-/// The settings that `text` stands for, written down a second time: the judge doesn't ask the judged.
-oracle::Optimizer optimizer_from(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon);
-  const auto rate = [&](double preset) {
-    return colon == std::string::npos ? preset : std::stod(text.substr(colon + 1));
+/// Sets optimizer and clipping to what `text` stands for, written down a second time: the judge doesn't ask
+/// the judged. Throws std::invalid_argument for what the oracle doesn't have.
+void take_optimizer(const std::string& text, oracle::Settings& settings) {
+  std::map<std::string, double> given;  // "rate", and keys
+  std::string name;
+  std::istringstream parts(text);
+  std::getline(parts, name, ':');
+  for (std::string part; std::getline(parts, part, ':');) {
+    const std::size_t equals = part.find('=');
+    const std::string key = equals == std::string::npos ? "rate" : part.substr(0, equals);
+    if (key == "decay") throw std::invalid_argument("the oracle has no schedules");
+    given[key] = std::stod(equals == std::string::npos ? part : part.substr(equals + 1));
+  }
+  const auto take = [&](const char* key, double preset) {
+    const auto found = given.find(key);
+    if (found == given.end()) return preset;
+    const double value = found->second;
+    given.erase(found);
+    return value;
   };
-  if (name == "sgd") return oracle::Sgd{rate(0.01), 0, false};
-  if (name == "momentum") return oracle::Sgd{rate(0.01), 0.9, false};
-  if (name == "nesterov") return oracle::Sgd{rate(0.01), 0.9, true};
-  oracle::Adam adam;
-  adam.rate = rate(0.001);
-  if (name == "adam") return adam;
-  adam.weight_decay = 0.004;
-  if (name == "adamw") return adam;
-  throw std::invalid_argument("the oracle has no optimizer '" + name + "'");
+  if (name == "sgd") {
+    settings.optimizer = oracle::Sgd{take("rate", 0.01), 0, false};
+  } else if (name == "momentum" || name == "nesterov") {
+    settings.optimizer = oracle::Sgd{take("rate", 0.01), take("momentum", 0.9), name == "nesterov"};
+  } else if (name == "adam" || name == "adamw") {
+    oracle::Adam adam;
+    adam.rate = take("rate", 0.001);
+    adam.beta1 = take("beta1", 0.9);
+    adam.beta2 = take("beta2", 0.999);
+    adam.epsilon = take("epsilon", 1e-7);
+    adam.weight_decay = take("weight_decay", name == "adamw" ? 0.004 : 0);
+    settings.optimizer = adam;
+  } else if (name == "adagrad") {
+    settings.optimizer = oracle::Adagrad{take("rate", 0.001), take("initial", 0.1), take("epsilon", 1e-7)};
+  } else {
+    throw std::invalid_argument("the oracle has no optimizer '" + name + "'");
+  }
+  settings.global_clip_norm = take("clip_global_norm", 0);
+  if (!given.empty())
+    throw std::invalid_argument("the oracle has no '" + given.begin()->first + "' of an optimizer");
 }
 
 /// TensorFlow's rule for padding, written down a second time.
@@ -258,7 +285,7 @@ oracle::Trainer make_trainer(const CellSpec& spec, const strategies::Network& ne
                              const std::vector<strategies::NamedArray>& start) {
   oracle::Settings settings;
   settings.loss = loss_from(find_workload(spec.workload).loss);
-  settings.optimizer = optimizer_from(spec.optimizer);
+  take_optimizer(spec.optimizer, settings);
   settings.errors = errors_of(spec);
   std::vector<std::vector<double>> weights;
   for (const auto& array : start) weights.emplace_back(array.values.begin(), array.values.end());

@@ -78,7 +78,7 @@ strategies::Model make_model(const Workload& workload, const strategies::Dataset
   strategies::Model model(workload.input_of(shape), workload.layers(shape),
                           {.name = workload.name, .seed = settings.seed});
   model.compile(settings.optimizer.empty() ? workload.optimizer : settings.optimizer, workload.loss,
-                workload.metrics);
+                workload.metrics, {.global_batch = settings.global_batch});
   return model;
 }
 

@@ -44,6 +44,7 @@ const Workload& find_workload(std::string_view name);
 struct ModelSettings {
   std::string optimizer;  // empty: the workload's
   std::uint64_t seed = 1;
+  int global_batch = 0;  // see strategies::OptimizerContext
 };
 /// The workload's model for such data, built and compiled in the scope of `strategy`. Throws
 /// std::invalid_argument when the data don't fit the workload.

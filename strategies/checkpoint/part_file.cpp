@@ -192,7 +192,9 @@ PartFile parse_part_file(std::span<const std::byte> bytes, const std::string& so
     const json text = json::parse(table);
     content.about = text.at("about").get<std::map<std::string, std::string>>();
     for (const json& row : text.at("parts")) {
-      Part part{row.at("name").get<std::string>(), {}, row.at("shape").get<std::vector<std::int64_t>>(), {}};
+      Part part;
+      part.name = row.at("name").get<std::string>();
+      part.shape = row.at("shape").get<std::vector<std::int64_t>>();
       const auto type = row.at("type").get<std::string>();
       const TypeInfo* known = nullptr;
       for (const TypeInfo& candidate : kTypes) {

@@ -34,6 +34,14 @@ std::string number(double value) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
+/// A schedule is a function: it is told by some of its values.
+std::string rates_in_words(const Optimizer& optimizer) {
+  std::string text;
+  for (const std::int64_t step : {0, 1, 10, 100, 1000, 10000, 100000})
+    text += (text.empty() ? "" : ", ") + number(optimizer.learning_rate(step));
+  return text + " at steps 0, 1, 10 ... 100000";
+}
+
 std::vector<std::int64_t> shape_of(const NamedArray& array) {
   return {array.shape.begin(), array.shape.end()};
 }
@@ -62,7 +70,9 @@ std::vector<NamedArray> take(const PartFile& file, const std::string& folder,
           source, part.name,
           "has shape " + in_words(part.shape) + "; the model's is " + in_words(shape_of(expected)));
     }
-    arrays.push_back({expected.name, expected.shape, part.values<float>(source)});
+    NamedArray array{expected.name, expected.shape, {}};
+    array.values = part.values<float>(source);
+    arrays.push_back(std::move(array));
   }
   for (const Part& part : file.parts) {
     if (!part.name.starts_with(folder)) continue;
@@ -91,7 +101,8 @@ std::map<std::string, CallbackState> take_callbacks(const PartFile& file, const 
       if (values.size() != 1) throw CheckpointError(source, part.name, "is not one number");
       states[callback].numbers[key] = values[0];
     } else {
-      NamedArray array{key, {}, part.values<float>(source)};
+      NamedArray array{key, {}, {}};
+      array.values = part.values<float>(source);
       for (const std::int64_t n : part.shape) array.shape.push_back(static_cast<int>(n));
       states[callback].arrays.push_back(std::move(array));
     }
@@ -106,6 +117,10 @@ std::map<std::string, std::string> describe_run(const Model& model, const Datase
   const Objective& objective = model.objective();
   std::map<std::string, std::string> run;
   run["optimizer"] = objective.optimizer->name() + "(" + objective.optimizer->settings() + ")";
+  const Clipping& clipping = objective.optimizer->clipping();
+  constexpr std::array<const char*, 4> kClipping = {"none", "value ", "norm ", "global norm "};
+  run["clipping"] = kClipping[static_cast<std::size_t>(clipping.kind)];
+  if (clipping.active()) run["clipping"] += number(clipping.limit);
   run["loss"] = objective.loss->name();
   for (const MetricPtr& metric : objective.metrics)
     run["metrics"] += (run["metrics"].empty() ? "" : ", ") + metric->name();
@@ -115,13 +130,14 @@ std::map<std::string, std::string> describe_run(const Model& model, const Datase
                 glance_at(train);
   run["global_batch"] = std::to_string(options.global_batch);
   run["order"] = options.shuffle ? "shuffled from seed " + std::to_string(options.seed) : "as the rows are";
+  if (model.network().chain().random()) run["randomness"] = "from seed " + std::to_string(model.seed());
   run["numerics"] = model.strategy().exact() ? "exact" : "fast on " + model.strategy().backend();
+  if (!model.strategy().exact()) run["accumulation"] = std::to_string(options.accumulate);
   // A rate that a callback sets is that callback's state.
   const bool set_by_callback =
       std::any_of(options.callbacks.begin(), options.callbacks.end(),
                   [](const CallbackPtr& callback) { return callback->sets_learning_rate(); });
-  run["learning_rate"] =
-      set_by_callback ? "set by a callback" : number(objective.optimizer->learning_rate(0)) + " at step 0";
+  run["learning_rate"] = set_by_callback ? "set by a callback" : rates_in_words(*objective.optimizer);
   return run;
 }
 
@@ -178,14 +194,16 @@ void restore(const PartFile& checkpoint, const std::string& source, Model& model
     throw CheckpointError(source, counts_part.name, "is no place in this training");
   if (sums.size() != 2 + model.objective().metrics.size())
     throw CheckpointError(source, sums_part.name, "has another number of sums than loss, weight and metrics");
-  LoopState state{.position = {.epoch = static_cast<int>(counts[1]),
-                               .batch = counts[2],
-                               .sums = {sums[0], sums[1], {sums.begin() + 2, sums.end()}, counts[3]}},
-                  .callbacks = take_callbacks(checkpoint, options, source)};
+  // Not inside of the braces that make LoopState: g++ 12 frees members twice when one of them throws.
+  auto callbacks = take_callbacks(checkpoint, options, source);
   const auto weights = take(checkpoint, "weights/", model.weights(), source);
   const auto slots = take(checkpoint, "slots/", model.slots(), source);
   model.session().restore(weights, slots, counts[0]);
-  options.resume = std::move(state);
+  TrainingPosition position;
+  position.epoch = static_cast<int>(counts[1]);
+  position.batch = counts[2];
+  position.sums = {sums[0], sums[1], {sums.begin() + 2, sums.end()}, counts[3]};
+  options.resume = LoopState{std::move(position), std::move(callbacks)};
 }
 
 }  // namespace mirrorscale::strategies

@@ -52,7 +52,7 @@ class Sgd final : public Optimizer {
   const SgdOptions options_;
 };
 
-class Adam final : public Optimizer {
+class Adam : public Optimizer {
  public:
   explicit Adam(const AdamOptions& o) : Optimizer(constant_rate(o.learning_rate)), options_(o) {
     require(o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1,
@@ -73,30 +73,96 @@ class Adam final : public Optimizer {
     return {step, rate, static_cast<float>(corrected)};
   }
   void update(kernels::Backend& backend, const StepValues& values, const UpdateRange& r) const override {
-    const kernels::Adam step{
-        .terms = r.terms,
-        .step_rate = values.corrected_rate,
-        .one_minus_beta1 = static_cast<float>(1 - options_.beta1),
-        .one_minus_beta2 = static_cast<float>(1 - options_.beta2),
-        .epsilon = static_cast<float>(options_.epsilon),
-        .decay = r.decayed ? static_cast<float>(values.rate * options_.weight_decay) : 0.0F};
-    backend.adam(r.count, step, r.gradient, r.weights, r.slots[0], r.slots[1]);
+    backend.adam(r.count, step_of(values, r), r.gradient, r.weights, r.slots[0], r.slots[1]);
+  }
+
+ protected:
+  kernels::Adam step_of(const StepValues& values, const UpdateRange& r) const {
+    return {.terms = r.terms,
+            .step_rate = values.corrected_rate,
+            .one_minus_beta1 = static_cast<float>(1 - options_.beta1),
+            .one_minus_beta2 = static_cast<float>(1 - options_.beta2),
+            .epsilon = static_cast<float>(options_.epsilon),
+            .decay = r.decayed ? static_cast<float>(values.rate * options_.weight_decay) : 0.0F};
   }
 
  private:
   const AdamOptions options_;
 };
 
-double rate_or(double preset, std::string_view rate, std::string_view text) {
-  if (rate.empty()) return preset;
-  double value = 0;
-  const auto [end, error] = std::from_chars(rate.data(), rate.data() + rate.size(), value);
-  require(error == std::errc() && end == rate.data() + rate.size() && value > 0 && std::isfinite(value),
-          "'" + std::string(text) + "': the learning rate after the colon must be a number > 0");
-  return value;
-}
+class Amsgrad final : public Adam {
+ public:
+  explicit Amsgrad(const AdamOptions& o) : Adam(o) {}
+  std::string name() const override { return "amsgrad"; }
+  std::vector<std::string> slots() const override { return {"m", "v", "largest_v"}; }
+  void update(kernels::Backend& backend, const StepValues& values, const UpdateRange& r) const override {
+    backend.amsgrad(r.count, step_of(values, r), r.gradient, r.weights, r.slots[0], r.slots[1], r.slots[2]);
+  }
+};
+
+class RmsProp final : public Optimizer {
+ public:
+  explicit RmsProp(const RmsPropOptions& o) : Optimizer(constant_rate(o.learning_rate)), options_(o) {
+    require(o.rho >= 0 && o.rho < 1, "rho is " + number(o.rho) + "; must be in [0, 1)");
+    require(o.momentum >= 0 && o.momentum < 1, "momentum is " + number(o.momentum) + "; must be in [0, 1)");
+    require(o.epsilon > 0, "epsilon is " + number(o.epsilon) + "; must be > 0");
+  }
+  std::string name() const override { return "rmsprop"; }
+  std::string settings() const override {
+    return "rho " + number(options_.rho) + ", momentum " + number(options_.momentum) + ", epsilon " +
+           number(options_.epsilon) + (options_.centered ? ", centered" : "");
+  }
+  std::vector<std::string> slots() const override {
+    std::vector<std::string> names = {"v"};
+    if (options_.centered) names.emplace_back("mean");
+    if (options_.momentum > 0) names.emplace_back("momentum");
+    return names;
+  }
+  void update(kernels::Backend& backend, const StepValues& values, const UpdateRange& r) const override {
+    const kernels::RmsProp step{.terms = r.terms,
+                                .rate = static_cast<float>(values.rate),
+                                .one_minus_rho = static_cast<float>(1 - options_.rho),
+                                .momentum = static_cast<float>(options_.momentum),
+                                .epsilon = static_cast<float>(options_.epsilon)};
+    float* mean = options_.centered ? r.slots[1] : nullptr;
+    float* momentum = options_.momentum > 0 ? r.slots[options_.centered ? 2 : 1] : nullptr;
+    backend.rms_prop(r.count, step, r.gradient, r.weights, r.slots[0], mean, momentum);
+  }
+
+ private:
+  const RmsPropOptions options_;
+};
+
+class Adagrad final : public Optimizer {
+ public:
+  explicit Adagrad(const AdagradOptions& o) : Optimizer(constant_rate(o.learning_rate)), options_(o) {
+    require(o.initial >= 0, "the accumulator begins with " + number(o.initial) + "; must be >= 0");
+    require(o.epsilon > 0, "epsilon is " + number(o.epsilon) + "; must be > 0");
+  }
+  std::string name() const override { return "adagrad"; }
+  std::string settings() const override {
+    return "initial " + number(options_.initial) + ", epsilon " + number(options_.epsilon);
+  }
+  std::vector<std::string> slots() const override { return {"accumulator"}; }
+  float initial(std::size_t) const override { return static_cast<float>(options_.initial); }
+  void update(kernels::Backend& backend, const StepValues& values, const UpdateRange& r) const override {
+    const kernels::Adagrad step{.terms = r.terms,
+                                .rate = static_cast<float>(values.rate),
+                                .epsilon = static_cast<float>(options_.epsilon)};
+    backend.adagrad(r.count, step, r.gradient, r.weights, r.slots[0]);
+  }
+
+ private:
+  const AdagradOptions options_;
+};
 
 }  // namespace
+
+void Optimizer::set_clipping(const Clipping& clipping) {
+  require(!clipping.active() || clipping.limit > 0,
+          "the clipping limit is " + number(clipping.limit) + "; must be > 0");
+  clipping_ = clipping;
+}
 
 StepValues Optimizer::begin(std::int64_t step) const {
   const double rate = learning_rate(step);
@@ -112,23 +178,14 @@ OptimizerPtr adam(const AdamOptions& options) {
 OptimizerPtr adamw(AdamOptions options) {
   return std::make_shared<Adam>(options);
 }
-
-OptimizerPtr make_optimizer(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  const std::string_view rate = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
-  require(colon == std::string_view::npos || !rate.empty(),
-          "'" + std::string(text) + "': no number after the colon");
-  if (name == "sgd") return sgd({.learning_rate = rate_or(0.01, rate, text)});
-  if (name == "momentum") return sgd({.learning_rate = rate_or(0.01, rate, text), .momentum = 0.9});
-  if (name == "nesterov")
-    return sgd({.learning_rate = rate_or(0.01, rate, text), .momentum = 0.9, .nesterov = true});
-  if (name == "adam") return adam({.learning_rate = rate_or(0.001, rate, text)});
-  if (name == "adamw") return adamw({.learning_rate = rate_or(0.001, rate, text), .weight_decay = 0.004});
-  throw std::invalid_argument(
-      "[optimizer] '" + std::string(name) +
-      "' is not known; there are: sgd, momentum, nesterov, adam, adamw (a learning rate may "
-      "follow, as in adam:0.001)");
+OptimizerPtr amsgrad(const AdamOptions& options) {
+  return std::make_shared<Amsgrad>(options);
+}
+OptimizerPtr rmsprop(const RmsPropOptions& options) {
+  return std::make_shared<RmsProp>(options);
+}
+OptimizerPtr adagrad(const AdagradOptions& options) {
+  return std::make_shared<Adagrad>(options);
 }
 
 }  // namespace mirrorscale::strategies

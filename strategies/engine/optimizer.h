@@ -1,5 +1,6 @@
 #pragma once
 #include "kernels/backend.h"
+#include "strategies/engine/clipping.h"
 #include "strategies/engine/schedule.h"
 #include "strategies/engine/scope_tag.h"
 
@@ -46,17 +47,27 @@ class Optimizer : public MadeInScope {
   virtual std::string settings() const { return {}; }
   /// Names of the slots ("momentum", "m", "v"); at most kMostSlots.
   virtual std::vector<std::string> slots() const = 0;
+  /// What the slots begin with, in the order of slots().
+  virtual float initial(std::size_t /*slot*/) const { return 0; }
   virtual StepValues begin(std::int64_t step) const;
   virtual void update(kernels::Backend& backend, const StepValues& values,
                       const UpdateRange& range) const = 0;
+
+  /// Arenas of the size of the parameters that updates need: slots, and the gradient's where it is clipped.
+  int arenas() const { return static_cast<int>(slots().size()) + (clipping_.active() ? 1 : 0); }
 
   double learning_rate(std::int64_t step) const { return schedule_(step); }
   /// From the next step on. Not while a step runs.
   void set_schedule(Schedule schedule) { schedule_ = std::move(schedule); }
   void set_learning_rate(double rate) { schedule_ = constant_rate(rate); }
 
+  const Clipping& clipping() const { return clipping_; }
+  /// Before the model is compiled. Throws std::invalid_argument for a limit that is not > 0.
+  void set_clipping(const Clipping& clipping);
+
  private:
   Schedule schedule_;
+  Clipping clipping_;
 };
 using OptimizerPtr = std::shared_ptr<Optimizer>;
 
@@ -75,9 +86,37 @@ OptimizerPtr adam(const AdamOptions& options = {});
 /// adam with weight_decay 0.004, the default of Keras' AdamW.
 OptimizerPtr adamw(AdamOptions options = {.weight_decay = 0.004});
 
-/// "sgd" (0.01), "momentum" (0.01, 0.9), "nesterov" (0.01, 0.9), "adam" (0.001), "adamw" (0.001, decay
-/// 0.004); a rate may follow after a colon, as in "sgd:0.1". Throws std::invalid_argument that lists the
-/// names.
-OptimizerPtr make_optimizer(std::string_view text);
+/// adam with the largest v so far in the divisor.
+OptimizerPtr amsgrad(const AdamOptions& options = {});
+
+struct RmsPropOptions {
+  double learning_rate = 0.001, rho = 0.9, momentum = 0, epsilon = 1e-7;
+  bool centered = false;
+};
+OptimizerPtr rmsprop(const RmsPropOptions& options = {});
+
+struct AdagradOptions {
+  double learning_rate = 0.001, initial = 0.1, epsilon = 1e-7;
+};
+OptimizerPtr adagrad(const AdagradOptions& options = {});
+
+/// What the learning rate scales with, where a text asks for it.
+struct OptimizerContext {
+  int global_batch = 0;  // 0: not known
+};
+
+/// NAME[:RATE][:KEY=VALUE ...], as in "adam:0.001:clip_global_norm=1". Names, with Keras' presets: "sgd"
+/// (0.01), "momentum" (0.01, 0.9), "nesterov" (0.01, 0.9), "adam" (0.001), "adamw" (0.001, decay 0.004),
+/// "amsgrad" (0.001), "rmsprop" (0.001), "adagrad" (0.001). Keys of each: make_optimizer's message lists
+/// them. Keys of all:
+///   clip_value, clip_norm, clip_global_norm   see Clipping; one of them
+///   decay_steps=N  the rate falls over N steps: decay=cosine (the preset), linear; to end=E times the rate
+///   warm_up=N      the rate rises over the first N steps; decay counts after them
+///   base_batch=B   the rate is multiplied by global batch / B
+/// Throws std::invalid_argument that lists the names or keys; also for base_batch where `context` has no
+/// global batch.
+OptimizerPtr make_optimizer(std::string_view text, const OptimizerContext& context = {});
+/// The same with any batch in place of the global one, to see whether `text` is right.
+void check_optimizer(std::string_view text);
 
 }  // namespace mirrorscale::strategies

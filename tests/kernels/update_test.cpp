@@ -3,6 +3,8 @@
 #include "tests/kernels/support.h"
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace mirrorscale::kernels::testing {
 namespace {
@@ -89,6 +91,93 @@ TEST_P(UpdatePaper, WeightDecayActsBeforeAdamAndAfterThePenalty) {
   EXPECT_EQ(w[0], 1.0F);
 }
 
+TEST_P(UpdatePaper, AmsgradDividesByTheLargestSquareSoFar) {
+  Line w(16), g(16), m(16), v(16), largest(16);
+  w[0] = 3;
+  g[0] = 2;
+  m[0] = 1;
+  v[0] = 12;
+  largest[0] = 49;  // m = 1.5, v = 9 as in AdamOnPaper; root 7 in place of 3
+  const Adam step{
+      .terms = {}, .step_rate = 2, .one_minus_beta1 = 0.5F, .one_minus_beta2 = 0.375F, .epsilon = 1};
+  backend_->amsgrad(16, step, g.data(), w.data(), m.data(), v.data(), largest.data());
+  EXPECT_EQ(v[0], 9.0F);
+  EXPECT_EQ(largest[0], 49.0F);
+  EXPECT_EQ(w[0], 2.625F);  // 3 - 2 * 1.5 / (7 + 1)
+  largest[0] = 4;
+  backend_->amsgrad(16, step, g.data(), w.data(), m.data(), v.data(), largest.data());
+  EXPECT_EQ(largest[0], v[0]);
+}
+
+TEST_P(UpdatePaper, RmsPropOnPaper) {
+  Line w(16), g(16), v(16), a(16), m(16);
+  w[0] = 4;
+  g[0] = 2;
+  v[0] = 28;  // v = 28 + (4 - 28) / 2 = 16; root of 16 + 9 = 5
+  const RmsProp plain{.terms = {}, .rate = 5, .one_minus_rho = 0.5F, .momentum = 0, .epsilon = 9};
+  backend_->rms_prop(16, plain, g.data(), w.data(), v.data(), nullptr, nullptr);
+  EXPECT_EQ(v[0], 16.0F);
+  EXPECT_EQ(w[0], 2.0F);  // 4 - 5 * 2 / 5
+  w[0] = 4;
+  v[0] = 28;
+  a[0] = 4;  // a = 4 + (2 - 4) / 2 = 3; root of 16 - 9 + 9 = 4
+  m[0] = 8;
+  RmsProp all = plain;
+  all.momentum = 0.25F;
+  all.rate = 4;
+  backend_->rms_prop(16, all, g.data(), w.data(), v.data(), a.data(), m.data());
+  EXPECT_EQ(a[0], 3.0F);
+  EXPECT_EQ(m[0], 4.0F);  // 8 / 4 + 4 * 2 / 4
+  EXPECT_EQ(w[0], 0.0F);
+  // A square below its mean's by rounding is no negative number under the root.
+  w[0] = 4;
+  v[0] = 4;
+  a[0] = 8;
+  g[0] = 2;
+  backend_->rms_prop(16, all, g.data(), w.data(), v.data(), a.data(), nullptr);
+  EXPECT_FALSE(std::isnan(w[0]));
+}
+
+TEST_P(UpdatePaper, AdagradOnPaper) {
+  Line w(16), g(16), a(16);
+  w[0] = 4;
+  g[0] = 4;
+  a[0] = 7;  // 7 + 16 = 23; root of 23 + 2 = 5
+  backend_->adagrad(16, {.terms = {.scale = 1}, .rate = 2.5F, .epsilon = 2}, g.data(), w.data(), a.data());
+  EXPECT_EQ(a[0], 23.0F);
+  EXPECT_EQ(w[0], 2.0F);
+}
+
+TEST_P(UpdatePaper, GradientsAreClippedAfterScaleAndPenalty) {
+  Line w(16), g(16);
+  const float sums[] = {8, -8, 2, 0};
+  for (std::size_t i = 0; i < 4; ++i) g[i] = sums[i];
+  w[3] = 4;
+  backend_->effective_gradient(16, {.scale = 0.5F, .l2 = 0.5F}, 1.5F, g.data(), w.data(), g.data());
+  EXPECT_EQ(g[0], 1.5F);   // 4
+  EXPECT_EQ(g[1], -1.5F);  // -4
+  EXPECT_EQ(g[2], 1.0F);
+  EXPECT_EQ(g[3], 1.5F);  // 0 + 2 * 0.5 * 4
+  g[0] = 8;
+  backend_->effective_gradient(16, {.scale = 0.5F}, 0, g.data(), w.data(), g.data());
+  EXPECT_EQ(g[0], 4.0F);
+}
+
+TEST_P(UpdatePaper, SquaresOfBlocks) {
+  Line arena(weight_size(18, 20));  // 2 x 2 blocks, numbered down the rows first; padding is 0
+  const Matrix w = weight_view(Layout::kPanels, arena.data(), 18, 20);
+  w.at(0, 0) = 3;
+  w.at(15, 15) = 4;
+  w.at(16, 0) = 2;
+  w.at(17, 19) = 5;
+  float squares[4] = {-1, -1, -1, -1};
+  const ConstMatrix all{w.data, w.rows, w.columns, w.panel_stride, w.row_stride};
+  backend_->squares_of_blocks(all, 0, 4, squares);
+  EXPECT_EQ(std::vector<float>(squares, squares + 4), (std::vector<float>{25, 4, 0, 25}));
+  backend_->squares_of_blocks(all, 3, 1, squares);
+  EXPECT_EQ(squares[0], 25);
+}
+
 TEST_P(UpdatePaper, NormsAndSums) {
   auto w = Line(40);
   w[0] = 3;
@@ -128,7 +217,8 @@ TEST_P(UpdateBits, OptimizersEqualTheReferenceOverManySteps) {
   for (const std::size_t count : {16UL, 48UL, 1024UL, 4112UL}) {
     for (const GradientTerms& t : terms) {
       auto w = Line(count).fill(1), m = Line(count).fill(2, -0.1, 0.1), v = Line(count).fill(3, 0, 0.1);
-      Line w2(w), m2(m), v2(v);
+      auto u = Line(count).fill(4, 0, 0.1);
+      Line w2(w), m2(m), v2(v), u2(u);
       for (std::uint64_t step = 0; step < 6; ++step) {
         auto g = Line(count).fill(10 + step, -3, 3);
         const Sgd sgd{
@@ -138,8 +228,24 @@ TEST_P(UpdateBits, OptimizersEqualTheReferenceOverManySteps) {
         reference_->sgd(count, sgd, g.data(), w2.data(), m2.data());
         cpu_->adam(count, adam, g.data(), w.data(), m.data(), v.data());
         reference_->adam(count, adam, g.data(), w2.data(), m2.data(), v2.data());
+        cpu_->amsgrad(count, adam, g.data(), w.data(), m.data(), v.data(), u.data());
+        reference_->amsgrad(count, adam, g.data(), w2.data(), m2.data(), v2.data(), u2.data());
+        const RmsProp rms{.terms = t, .rate = 1e-3F, .momentum = 0.5F};
+        const bool centred = step % 2 == 0, moved = step % 3 == 0;
+        cpu_->rms_prop(count, rms, g.data(), w.data(), v.data(), centred ? u.data() : nullptr,
+                       moved ? m.data() : nullptr);
+        reference_->rms_prop(count, rms, g.data(), w2.data(), v2.data(), centred ? u2.data() : nullptr,
+                             moved ? m2.data() : nullptr);
+        const Adagrad adagrad{.terms = t, .rate = 1e-3F};
+        cpu_->adagrad(count, adagrad, g.data(), w.data(), v.data());
+        reference_->adagrad(count, adagrad, g.data(), w2.data(), v2.data());
+        Line got(count), want(count);
+        const float most = step % 2 == 0 ? 0.0F : 0.01F;
+        cpu_->effective_gradient(count, t, most, g.data(), w.data(), got.data());
+        reference_->effective_gradient(count, t, most, g.data(), w2.data(), want.data());
+        ASSERT_TRUE(same_bits(got, want)) << count;
       }
-      ASSERT_TRUE(same_bits(w, w2) && same_bits(m, m2) && same_bits(v, v2)) << count;
+      ASSERT_TRUE(same_bits(w, w2) && same_bits(m, m2) && same_bits(v, v2) && same_bits(u, u2)) << count;
     }
   }
 }
@@ -167,6 +273,14 @@ TEST_P(UpdateBits, SumsAndTranspositionEqualTheReference) {
       cpu_->transpose(w.read(), got.view(), blocks / 2, blocks - blocks / 2);
       reference_->transpose(w.read(), want.view(), 0, blocks);
       ASSERT_TRUE(same_bits(got.read(), want.read())) << in << " x " << out;
+      Line arena(weight_size(in, out));
+      arena.fill(3);
+      const ConstMatrix all = weight_view(Layout::kPanels, std::as_const(arena).data(), in, out);
+      std::vector<float> squares(blocks), wanted(blocks);
+      cpu_->squares_of_blocks(all, 0, blocks / 2, squares.data());
+      cpu_->squares_of_blocks(all, blocks / 2, blocks - blocks / 2, squares.data() + blocks / 2);
+      reference_->squares_of_blocks(all, 0, blocks, wanted.data());
+      ASSERT_EQ(squares, wanted) << in << " x " << out;
     }
   }
 }

@@ -71,7 +71,9 @@ struct Pair {
 class Resumed : public ::testing::TestWithParam<Pair> {};
 
 TEST_P(Resumed, TrainingHasTheBitsOfOneThatWasNeverInterrupted) {
-  for (const char* name : {"wide_adamw", "gelu_softmax_adam_weighted", "tanh_mse_momentum"}) {
+  for (const char* name :
+       {"wide_adamw_clipped", "gelu_softmax_adam_weighted", "penalties_adagrad_clipped_together",
+        "softmax_inside_rmsprop_clipped", "activation_layers_amsgrad_clipped"}) {
     SCOPED_TRACE(name);
     const NetCase net = net_named(name);
     const TempFolder folder;
@@ -257,7 +259,7 @@ TEST(SaveCheckpoints, ModelAveragingIsRefusedBeforeTheFirstStep) {
 
 TEST(WeightsFile, GivesBackTheBits) {
   const TempFolder folder;
-  const auto model = build(Mirrored(2), net_named("wide_adamw").recipe);
+  const auto model = build(Mirrored(2), net_named("wide_adamw_clipped").recipe);
   const auto weights = model->weights();
   for (const char* name : {"w.npz", "w.safetensors"}) {
     const auto file = folder.path() / name;

@@ -23,8 +23,8 @@ using tests::golden_trainer;
 using tests::GoldenRun;
 namespace oracle = scenarios::oracle;
 
-constexpr const char* kRuns[] = {"mlp_sgd",   "mlp_nesterov",   "mlp_adam",
-                                 "mlp_adamw", "mlp_short_last", "regression_mse_l2"};
+constexpr const char* kRuns[] = {"mlp_sgd",        "mlp_nesterov",      "mlp_adam",    "mlp_adamw",
+                                 "mlp_short_last", "regression_mse_l2", "mlp_adagrad", "mlp_clip_global"};
 
 std::vector<float> rounded(const std::vector<double>& values) {
   return {values.begin(), values.end()};
@@ -55,8 +55,13 @@ testing::Recipe recipe_of(const GoldenRun& run) {
   };
   recipe.loss = make_loss(run.targets.empty() ? "sparse_categorical_crossentropy_from_logits" : "mse");
   recipe.optimizer = [o = run.optimizer]() -> OptimizerPtr {
-    if (o.name == "sgd")
-      return sgd({.learning_rate = o.rate, .momentum = o.momentum, .nesterov = o.nesterov});
+    if (o.name == "sgd") {
+      const auto made = sgd({.learning_rate = o.rate, .momentum = o.momentum, .nesterov = o.nesterov});
+      if (o.global_clip_norm > 0) made->set_clipping({Clipping::Kind::kGlobalNorm, o.global_clip_norm});
+      return made;
+    }
+    if (o.name == "adagrad")
+      return adagrad({.learning_rate = o.rate, .initial = o.initial_accumulator, .epsilon = o.epsilon});
     return adam({.learning_rate = o.rate,
                  .beta1 = o.beta1,
                  .beta2 = o.beta2,
@@ -80,8 +85,8 @@ struct Step {
   Arrays weights, slots;  // slots: all arrays of the first one, then of the second
 };
 
-std::vector<Step> train(const GoldenRun& run, const Strategy& strategy) {
-  const auto model = testing::build(strategy, recipe_of(run));
+std::vector<Step> train(const GoldenRun& run, const testing::Recipe& recipe, const Strategy& strategy) {
+  const auto model = testing::build(strategy, recipe);
   auto start = model->weights();
   for (std::size_t a = 0; a < start.size(); ++a) start[a].values = rounded(run.w0[a]);
   model->set_weights(start);
@@ -97,6 +102,10 @@ std::vector<Step> train(const GoldenRun& run, const Strategy& strategy) {
     }
   }
   return steps;
+}
+
+std::vector<Step> train(const GoldenRun& run, const Strategy& strategy) {
+  return train(run, recipe_of(run), strategy);
 }
 
 /// Largest differences over their bounds; at most 1 is good. And the largest bounds, that of losses as a
@@ -210,6 +219,22 @@ TEST_P(GoldenRuns, OnOneTwoAndThreeDevices) {
   }
 }
 
+TEST(GoldenClip, NoticesNormsOfEachParameterAloneOrNone) {
+  GoldenRun run = tests::load_golden("mlp_clip_global");
+  run.optimizer.global_clip_norm = 0;
+  for (const Clipping& other :
+       {Clipping{}, Clipping{Clipping::Kind::kNorm, 0.2}, Clipping{Clipping::Kind::kValue, 0.2}}) {
+    testing::Recipe recipe = recipe_of(run);
+    recipe.optimizer = [&] {
+      const auto made = sgd({.learning_rate = run.optimizer.rate});
+      made->set_clipping(other);
+      return made;
+    };
+    const auto steps = train(run, recipe, Mirrored(2));
+    EXPECT_GT(judge_by_keras(tests::load_golden("mlp_clip_global"), steps).weights, 10);
+  }
+}
+
 /// The mean over the global batch, times a factor that has no business there.
 class Scaled final : public LossNormaliser {
  public:
@@ -224,6 +249,7 @@ class Scaled final : public LossNormaliser {
 
 TEST_P(GoldenRuns, NoticeAGradientOfAnotherSize) {
   const GoldenRun run = tests::load_golden(GetParam());
+  if (run.optimizer.global_clip_norm > 0) return;  // which undoes another size
   for (const float factor : {2.0F, 0.5F, 1.001F}) {
     StrategyOptions options;
     options.parts.normaliser = std::make_shared<Scaled>(factor);

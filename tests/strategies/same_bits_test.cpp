@@ -58,6 +58,20 @@ TEST_P(SameBits, AtAnyNumberOfReplicasWithEitherReducer) {
   }
 }
 
+TEST_P(SameBits, InAnyNumberOfPieces) {
+  for (const Batching& b : {Batching{5, 2}, Batching{67, 33}, Batching{230, 100}, Batching{41, 256}}) {
+    const auto data = data_of(GetParam(), b.rows);
+    const Trajectory one = train(OneDevice(), GetParam().recipe, data, b.batch);
+    for (const int pieces : {2, 3, 7, 1000}) {
+      for (const int n : {1, 3}) {
+        EXPECT_TRUE(
+            same_bits(train(mirrored(n, "fused", "cpu"), GetParam().recipe, data, b.batch, pieces), one))
+            << n << " replicas, " << pieces << " pieces, " << to_text(b);
+      }
+    }
+  }
+}
+
 TEST_P(SameBits, OnTheReferenceBackend) {
   for (const Batching& b : kBatchings) {
     const auto data = data_of(GetParam(), b.rows);

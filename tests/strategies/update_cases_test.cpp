@@ -156,17 +156,79 @@ TEST(Momentum, IsFedTheSum) {
 
 TEST(Accumulation, IsTheSumOfTheMicroBatchesOverTheirNumber) {
   // Three micro-batches on each of two replicas, the gradients averaged over the three and summed over the
-  // two: one batch of six rows, its sum times 1/3. (The engine has no accumulation of its own yet.)
+  // two: one batch of six rows, its sum times 1/3.
   Values rows;
   for (int i = 0; i < 6; ++i) rows.insert(rows.end(), {1, 1, 2, 2});
   for (const int n : {1, 2}) {
-    Recipe recipe = offsets({1, 2, 3, 4});
+    for (const int pieces : {1, 3}) {
+      Recipe recipe = offsets({1, 2, 3, 4});
+      recipe.optimizer = [] { return sgd({.learning_rate = 1}); };
+      const auto model = build(Mirrored(n, with_scale(1.0F / 3)), recipe);
+      model->set_weights({{"offset/v", {4}, {1, 2, 3, 4}}});
+      FitOptions options = in_order(6);
+      options.accumulate = pieces;
+      model->fit(gradients(4, rows), options);
+      EXPECT_EQ(first(*model), (Values{-1, 0, -1, 0})) << n;
+      EXPECT_EQ(model->steps(), 1);
+    }
+  }
+}
+
+TEST(Accumulation, AShortLastWindowIsTheMeanOverItsOwnRows) {
+  // Gradients 1 .. 7 in steps of 4 rows, two pieces each: means 2.5, and 6 of three rows. A mean of the
+  // pieces' means would be (5.5 + 7) / 2 = 6.25, a window counted as full 18 / 4 = 4.5.
+  for (const int n : kCounts) {
+    Recipe recipe = offsets({0});
     recipe.optimizer = [] { return sgd({.learning_rate = 1}); };
-    const auto model = build(Mirrored(n, with_scale(1.0F / 3)), recipe);
-    model->set_weights({{"offset/v", {4}, {1, 2, 3, 4}}});
-    model->fit(gradients(4, rows), in_order(6));
-    EXPECT_EQ(first(*model), (Values{-1, 0, -1, 0})) << n;
-    EXPECT_EQ(model->steps(), 1);
+    const auto model = build(Mirrored(n), recipe);
+    FitOptions options = in_order(4);
+    options.accumulate = 2;
+    model->fit(gradients(1, {1, 2, 3, 4, 5, 6, 7}), options);
+    EXPECT_EQ(first(*model), Values{-8.5F}) << n;
+    EXPECT_NE(first(*model), Values{-8.75F}) << n;
+    EXPECT_NE(first(*model), Values{-7.0F}) << n;
+  }
+}
+
+/// Weights after one step of rate 1 from 0 with these gradients in each row, one row a replica.
+Values clipped(int n, const std::string& reducer, const Clipping& clipping, const Values& gradient,
+               float scale) {
+  const int columns = static_cast<int>(gradient.size());
+  Recipe recipe = offsets(Values(gradient.size()));
+  recipe.layers = [] {  // both parameters get the gradient
+    return std::vector<LayerPtr>{std::make_shared<Offset>(0.0F, true), std::make_shared<Offset>(0.0F, true)};
+  };
+  recipe.optimizer = [&] {
+    const auto made = sgd({.learning_rate = 1});
+    made->set_clipping(clipping);
+    return made;
+  };
+  Values rows;
+  for (int r = 0; r < n; ++r) rows.insert(rows.end(), gradient.begin(), gradient.end());
+  const auto model = build(Mirrored(n, with_scale(scale, reducer)), recipe);
+  model->fit(gradients(columns, rows), in_order(n));
+  return first(*model);
+}
+
+TEST(Clipping, ActsOnTheReducedGradient) {
+  using Kind = Clipping::Kind;
+  for (const int n : kCounts) {
+    for (const std::string& reducer : testing::exact_reducers()) {
+      SCOPED_TRACE(reducer + " " + std::to_string(n));
+      // The sum over replicas is n (100, 100); clipped before, it would be n times as long afterwards.
+      expect_near(clipped(n, reducer, {Kind::kNorm, 1}, {100, 100}, 1), -0.70711F, 1e-5);
+      expect_near(clipped(n, reducer, {Kind::kValue, 1}, {100, 100}, 1), -1);
+      // Two parameters of gradient (3, 4): their joint norm is 7.0711.
+      const float mean = 1.0F / static_cast<float>(n);
+      const Values together = clipped(n, reducer, {Kind::kGlobalNorm, 1}, {3, 4}, mean);
+      EXPECT_NEAR(together[0], -0.424264F, 1e-6);
+      EXPECT_NEAR(together[1], -0.565685F, 1e-6);
+      const Values alone = clipped(n, reducer, {Kind::kNorm, 1}, {3, 4}, mean);
+      EXPECT_NEAR(alone[0], -0.6F, 1e-6);
+      EXPECT_NEAR(alone[1], -0.8F, 1e-6);
+      EXPECT_EQ(clipped(n, reducer, {Kind::kGlobalNorm, 8}, {3, 4}, mean), (Values{-3, -4}))
+          << "within the limit";
+    }
   }
 }
 

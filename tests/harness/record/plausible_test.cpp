@@ -20,6 +20,31 @@ TEST(PlausibleTest, AClockThatJumpsBack) {
   EXPECT_NE(implausible(cell).find("the clock jumped"), std::string::npos);
 }
 
+TEST(PlausibleTest, AClockThatJumpsForward) {
+  CellRecord cell = sample_cell();
+  cell.measurement->slice_start_s = {0.5, 0.5 + 86000};
+  EXPECT_EQ(implausible(cell), "") << "other cells may take their time";
+  cell.measurement->slice_start_s = {0.5, 0.5 + 87000};
+  EXPECT_NE(implausible(cell).find("the clock jumped"), std::string::npos);
+}
+
+TEST(PlausibleTest, StepsOutOfOrderOrOfNoTime) {
+  CellRecord cell = sample_cell();
+  cell.measurement->step_min_s = 0;
+  EXPECT_NE(implausible(cell).find("contradict"), std::string::npos);
+  cell = sample_cell();
+  cell.measurement->step_p50_s = 0.21;  // above the 95th percentile
+  EXPECT_NE(implausible(cell).find("contradict"), std::string::npos);
+}
+
+TEST(PlausibleTest, CpuTimeInAnotherUnit) {
+  CellRecord cell = sample_cell();
+  cell.measurement->clocks = Clocks{.cpu_s_per_step = {0.2, 0.19}, .preemptions = {0, 0}};
+  EXPECT_EQ(implausible(cell), "");
+  for (double& seconds : cell.measurement->clocks->cpu_s_per_step) seconds *= 1e3;
+  EXPECT_NE(implausible(cell).find("cpu_s_per_step"), std::string::npos);
+}
+
 TEST(PlausibleTest, ThroughputInAnotherUnit) {
   for (const double factor : {1e3, 1e-3}) {
     CellRecord cell = sample_cell();

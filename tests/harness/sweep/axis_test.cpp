@@ -86,7 +86,7 @@ TEST(IntegerAxis, LeastIsTheCallers) {
 TEST(NameAxis, NamesInOrder) {
   EXPECT_EQ(parse_name_axis("optimizer", "adam, sgd"), (std::vector<std::string>{"adam", "sgd"}));
   EXPECT_EQ(parse_name_axis("devices", "cpu:0,cuda:0"), (std::vector<std::string>{"cpu:0", "cuda:0"}));
-  for (const char* bad : {"", "adam,", "adam,adam", "ad am", "a;b", "a=b"}) {
+  for (const char* bad : {"", "adam,", "adam,adam", "ad am", "a;b", "a&b"}) {
     EXPECT_THROW(parse_name_axis("optimizer", bad), std::invalid_argument) << bad;
   }
 }

@@ -2,6 +2,8 @@
 
 #include "tests/kernels/cuda/support.h"
 
+#include <utility>
+
 namespace mirrorscale::kernels::testing {
 namespace {
 
@@ -21,8 +23,9 @@ TEST_F(CudaUpdate, OptimizersHaveTheExactBitsOverManySteps) {
   for (const std::size_t count : {16UL, 48UL, 1024UL, 4112UL}) {
     for (const GradientTerms& t : terms) {
       auto w = random_floats(count, 1), m = random_floats(count, 2, -0.1, 0.1),
-           v = random_floats(count, 3, 0, 0.1);
-      const auto device_w = on_device(w), device_m = on_device(m), device_v = on_device(v);
+           v = random_floats(count, 3, 0, 0.1), u = random_floats(count, 4, 0, 0.1);
+      const auto device_w = on_device(w), device_m = on_device(m), device_v = on_device(v),
+                 device_u = on_device(u);
       for (std::uint64_t step = 0; step < 6; ++step) {
         const auto g = random_floats(count, 10 + step, -3, 3);
         const auto device_g = on_device(g);
@@ -33,12 +36,53 @@ TEST_F(CudaUpdate, OptimizersHaveTheExactBitsOverManySteps) {
         reference_->sgd(count, sgd, g.data(), w.data(), m.data());
         exact_->adam(count, adam, device_g.get(), device_w.get(), device_m.get(), device_v.get());
         reference_->adam(count, adam, g.data(), w.data(), m.data(), v.data());
+        exact_->amsgrad(count, adam, device_g.get(), device_w.get(), device_m.get(), device_v.get(),
+                        device_u.get());
+        reference_->amsgrad(count, adam, g.data(), w.data(), m.data(), v.data(), u.data());
+        const RmsProp rms{.terms = t, .rate = 1e-3F, .momentum = 0.5F};
+        const bool centred = step % 2 == 0, moved = step % 3 == 0;
+        exact_->rms_prop(count, rms, device_g.get(), device_w.get(), device_v.get(),
+                         centred ? device_u.get() : nullptr, moved ? device_m.get() : nullptr);
+        reference_->rms_prop(count, rms, g.data(), w.data(), v.data(), centred ? u.data() : nullptr,
+                             moved ? m.data() : nullptr);
+        const Adagrad adagrad{.terms = t, .rate = 1e-3F};
+        exact_->adagrad(count, adagrad, device_g.get(), device_w.get(), device_v.get());
+        reference_->adagrad(count, adagrad, g.data(), w.data(), v.data());
+        auto clipped = g;
+        const float most = step % 2 == 0 ? 0.0F : 0.01F;
+        exact_->effective_gradient(count, t, most, device_g.get(), device_w.get(), device_g.get());
+        reference_->effective_gradient(count, t, most, g.data(), w.data(), clipped.data());
+        ASSERT_TRUE(same_bits(device_g.fetched(), clipped)) << count;
       }
+      ASSERT_TRUE(same_bits(device_u.fetched(), u)) << count;
       ASSERT_TRUE(same_bits(device_w.fetched(), w)) << count;
       ASSERT_TRUE(same_bits(device_m.fetched(), m)) << count;
       ASSERT_TRUE(same_bits(device_v.fetched(), v)) << count;
     }
   }
+}
+
+TEST_F(CudaUpdate, SquaresOfBlocksHaveTheBitsOfTheOtherLayout) {
+  constexpr int kRows = 37, kColumns = 50;
+  const std::size_t size = weight_size(kRows, kColumns), blocks = size / kBlock;
+  std::vector<float> panels(size), rows(size);
+  const Matrix p = weight_view(Layout::kPanels, panels.data(), kRows, kColumns);
+  const Matrix r = weight_view(Layout::kRows, rows.data(), kRows, kColumns);
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) {
+      p.at(i, j) = static_cast<float>(random_value(6, static_cast<std::size_t>(i * kColumns + j), -2, 2));
+      r.at(i, j) = p.at(i, j);
+    }
+  }
+  std::vector<float> expected(blocks);
+  reference_->squares_of_blocks(weight_view(Layout::kPanels, std::as_const(panels).data(), kRows, kColumns),
+                                0, blocks, expected.data());
+  const auto device_w = on_device(rows), device_squares = on_device(std::vector<float>(blocks));
+  const ConstMatrix w =
+      weight_view(Layout::kRows, static_cast<const float*>(device_w.get()), kRows, kColumns);
+  exact_->squares_of_blocks(w, 0, 5, device_squares.get());
+  exact_->squares_of_blocks(w, 5, blocks - 5, device_squares.get() + 5);
+  EXPECT_TRUE(same_bits(device_squares.fetched(), expected));
 }
 
 TEST_F(CudaUpdate, SumsOverAnArenaHaveTheExactBits) {

@@ -14,6 +14,9 @@ from command_line import BINARY, COULD_NOT_RUN, MISUSE, SMALL, epochs, good, ref
 # Kills in the test of kills; set it to 200 by hand.
 KILLS = int(os.environ.get("MIRRORSCALE_TEST_KILLS", "6"))
 
+# The same without its number of epochs.
+ANY_LENGTH = [a for i, a in enumerate(SMALL) if a != "--epochs" and SMALL[i - 1] != "--epochs"]
+
 
 def newest(folder: pathlib.Path) -> pathlib.Path:
     return sorted(folder.glob("step-*.ckpt"))[-1]
@@ -32,7 +35,7 @@ def start(*arguments: object) -> subprocess.Popen:
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_the_training_and_it_goes_on_elsewhere(tmp_path, sign):
     endless = start(
-        *SMALL, "--epochs", 100000, "--checkpoint", tmp_path, "--save-every", 7, "--devices", 2
+        *ANY_LENGTH, "--epochs", 100000, "--checkpoint", tmp_path, "--save-every", 7, "--devices", 2
     )
     while not list(tmp_path.glob("step-*.ckpt")):
         assert endless.poll() is None, endless.communicate()
@@ -44,9 +47,11 @@ def test_a_signal_stops_the_training_and_it_goes_on_elsewhere(tmp_path, sign):
     done = int(re.search(r"after (\d+) steps", output)[1])
     assert newest(tmp_path).name == f"step-{done:09}.ckpt"
     until = done // 5 + 2  # 200 rows in batches of 48: 5 steps an epoch
-    resumed = good(*SMALL, "--epochs", until, "--checkpoint", tmp_path, "--resume", "--devices", 3)
+    resumed = good(
+        *ANY_LENGTH, "--epochs", until, "--checkpoint", tmp_path, "--resume", "--devices", 3
+    )
     assert f"{done} steps done" in resumed
-    whole = good(*SMALL, "--epochs", until)
+    whole = good(*ANY_LENGTH, "--epochs", until)
     assert weight_hash(resumed) == weight_hash(whole)
     assert epochs(resumed) == epochs(whole)[-len(epochs(resumed)) :]
 
@@ -56,7 +61,7 @@ def test_kills_in_the_middle_of_saving_leave_what_can_be_gone_on_with(tmp_path):
     steps = 0
     for kill in range(KILLS):
         process = start(
-            *SMALL,
+            *ANY_LENGTH,
             *("--epochs", 100000, "--checkpoint", tmp_path, "--save-every", 1, "--keep-last", 2),
             *("--resume", "--devices", 1 + kill % 4),
         )
@@ -71,8 +76,8 @@ def test_kills_in_the_middle_of_saving_leave_what_can_be_gone_on_with(tmp_path):
         assert now > steps
         steps = now
     until = steps // 5 + 1
-    resumed = good(*SMALL, "--epochs", until, "--checkpoint", tmp_path, "--resume")
-    assert weight_hash(resumed) == weight_hash(good(*SMALL, "--epochs", until))
+    resumed = good(*ANY_LENGTH, "--epochs", until, "--checkpoint", tmp_path, "--resume")
+    assert weight_hash(resumed) == weight_hash(good(*ANY_LENGTH, "--epochs", until))
     assert not list(tmp_path.glob("*.part"))
 
 
@@ -123,6 +128,8 @@ def test_weights_go_out_and_come_in(tmp_path, ending):
     )
     assert f"weights of {file}" in again
     assert weight_hash(again) != weight_hash(trained)
-    error = refusal(COULD_NOT_RUN, *SMALL, "--workload", "mlp", "--initial-weights", file)
+    error = refusal(
+        COULD_NOT_RUN, *[a.replace("mlp-small", "mlp") for a in SMALL], "--initial-weights", file
+    )
     assert file.name in error and "shape" in error, error
     assert "weights.h5" in refusal(MISUSE, *SMALL, "--export-weights", tmp_path / "weights.h5")

@@ -155,3 +155,20 @@ def test_the_seed_makes_the_initial_weights(tmp_path):
 
 def test_nothing_is_drawn_over_in_a_pipe():
     assert "\r" not in one_device()
+
+
+def test_neither_pieces_nor_devices_change_a_bit_of_a_clipped_training():
+    settings = ("--optimizer", "amsgrad:0.01:warm_up=3:decay_steps=8:clip_global_norm=0.1")
+    hashes = {
+        weight_hash(good(*SMALL, *settings, "--devices", devices, "--accumulate", pieces))
+        for devices, pieces in ((1, 1), (1, 5), (3, 2), (2, 7))
+    }
+    assert len(hashes) == 1, hashes
+    free = ("--optimizer", "amsgrad:0.01:warm_up=3:decay_steps=8")
+    assert weight_hash(good(*SMALL, *free)) not in hashes
+
+
+def test_the_oracle_knows_a_clipped_optimizer():
+    cell = ("--workload", "mlp-small", "--devices", "2", "--global-batch", "64")
+    output = good("validate", *cell, "--optimizer", "adam:0.001:beta1=0.8:clip_global_norm=0.5")
+    assert output.rstrip().endswith("all invariants hold"), output

@@ -72,6 +72,10 @@ def test_refusals(store, tmp_path):
         MISUSE, "history", "show", "--store", store, "--metric", "speed"
     )
     refusal(MISUSE, "history")
+    good("history", "add", "--store", store, *write_side(tmp_path / "b", Side(launches=1)))
+    for options in (["--cell", "nothing*"], ["--metric", "accuracy"]):
+        said = refusal(MISUSE, "history", "show", "--store", store, *options)
+        assert "nothing to show" in said, "golden records of schema 1 have no accuracy"
     assert "a .png or a .svg" in refusal(
         MISUSE, "history", "show", "--store", store, "--figure", tmp_path / "h.pdf"
     )

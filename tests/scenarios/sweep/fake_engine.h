@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct Behaviour {
   std::function<double(std::int64_t step, double now_s)> exchange_s = [](std::int64_t, double) {
     return 0.0;
   };
+  /// How much of a replica's work must be done before that may begin; less than 1: the rest of the work hides
+  /// it.
+  double exchange_from = 1;
+  /// What is counted of the steps, by how many there are.
+  std::function<harness::Clocks(std::int64_t steps)> clocks = {};
   /// How late a replica wakes up for a slice.
   std::function<double(int replica)> late_s = [](int) { return 0.0; };
 };
@@ -42,6 +48,10 @@ class FakeEngine final : public SliceSource {
   const std::vector<double>& step_times_s() const override { return step_times_s_; }
   const std::vector<double>& peak_shares() const override { return no_peaks_; }
   Phases phases() const override { return phases_.mean(); }
+  std::optional<harness::Clocks> clocks() const override {
+    if (!behaviour_.clocks) return {};
+    return behaviour_.clocks(static_cast<std::int64_t>(step_times_s_.size()));
+  }
 
  private:
   double run(int steps) {
@@ -53,21 +63,24 @@ class FakeEngine final : public SliceSource {
       timeline.start(r, free_s[static_cast<std::size_t>(r)]);
     }
     for (int s = 0; s < steps; ++s, ++step_) {
-      double all_there_s = 0;
+      double all_there_s = 0, may_begin_s = 0;
       std::vector<double> arrives_s = free_s;
       for (int r = 0; r < n; ++r) {
         double& arrives = arrives_s[static_cast<std::size_t>(r)];
-        arrives += behaviour_.compute_s(r, step_, clock_.now_s());
+        const double work_s = behaviour_.compute_s(r, step_, clock_.now_s());
+        may_begin_s = std::max(may_begin_s, arrives + behaviour_.exchange_from * work_s);
+        arrives += work_s;
         all_there_s = std::max(all_there_s, arrives);
       }
-      const double exchange_s = behaviour_.exchange_s(step_, clock_.now_s());
+      const double exchanged_s = may_begin_s + behaviour_.exchange_s(step_, clock_.now_s());
+      const double exposed_s = std::max(0.0, exchanged_s - all_there_s);
       for (int r = 0; r < n; ++r) {
         const auto i = static_cast<std::size_t>(r);
         strategies::StepMarks& marks = timeline.at(r, static_cast<std::size_t>(s));
         marks.forward_s = arrives_s[i] - free_s[i];
         marks.wait_s = all_there_s - arrives_s[i];
-        marks.reduction_s = exchange_s;
-        marks.end_s = all_there_s + exchange_s;
+        marks.reduction_s = exposed_s;
+        marks.end_s = all_there_s + exposed_s;
         free_s[i] = marks.end_s;
       }
       clock_.advance_s(free_s.front() - clock_.now_s());

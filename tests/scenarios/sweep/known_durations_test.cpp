@@ -197,5 +197,67 @@ TEST_P(KnownDurations, AreReportedWithinOnePercent) {
 INSTANTIATE_TEST_SUITE_P(Planted, KnownDurations, testing::ValuesIn(situations()),
                          [](const auto& situation) { return situation.param.name; });
 
+/// Measures these behaviours on two devices together.
+std::vector<MeasuredCell> measure(const std::vector<Behaviour>& behaviours, double most_disturbed = 1) {
+  harness::HandClock clock;
+  std::vector<std::unique_ptr<SliceSource>> cells;
+  for (const Behaviour& b : behaviours) {
+    CellSpec spec = cell(2, false);
+    spec.seed = cells.size() + 1;  // a name of its own
+    cells.push_back(std::make_unique<FakeEngine>(spec, b, clock, kSliceS));
+  }
+  return measure_ready(std::move(cells), *load_data("clusters", 1).train,
+                       {.stopping = {.relative_half_width = 0, .most_slices = 50, .budget_s = 250},
+                        .slice_s = kSliceS,
+                        .most_disturbed = most_disturbed});
+}
+
+// An exchange of 1.5 ms that begins when 3/4 of the 4 ms of work are done: 1 ms of it, two thirds, is hidden.
+// The overlap is read off the record: the part of the exchange that no longer shows as reduction.
+TEST(KnownOverlap, IsReportedWithinOnePercent) {
+  Behaviour after = steady(4e-3), during = steady(4e-3), hidden = steady(4e-3);
+  after.exchange_s = during.exchange_s = hidden.exchange_s = [](std::int64_t, double) { return 1.5e-3; };
+  during.exchange_from = 0.75;
+  hidden.exchange_from = 0.5;
+  const std::vector<MeasuredCell> measured = measure({after, during, hidden});
+  const auto reduction_s = [&](std::size_t i) { return measured[i].measurement->phases_s.reduction; };
+  EXPECT_NEAR(reduction_s(0), 1.5e-3, 1.5e-5);
+  EXPECT_NEAR(1 - reduction_s(1) / reduction_s(0), 2.0 / 3, 0.01 * 2 / 3);
+  EXPECT_NEAR(1 - reduction_s(2) / reduction_s(0), 1, 0.01);
+  EXPECT_NEAR(measured[1].measurement->step_p50_s, 4.5e-3, 4.5e-5);
+  EXPECT_NEAR(measured[2].measurement->speedup->value, 5.5 / 4, 0.01 * 5.5 / 4);
+}
+
+Behaviour disturbed(double share) {
+  Behaviour b = steady(4e-3);
+  b.clocks = [share](std::int64_t steps) {
+    const auto count = static_cast<std::int64_t>(share * static_cast<double>(steps));
+    return harness::Clocks{.preempted_steps = count,
+                           .disturbed_steps = count,
+                           .cpu_s_per_step = {4e-3, 4e-3},
+                           .preemptions = {count, 0}};
+  };
+  return b;
+}
+
+TEST(Disturbances, AreInTheRecordAndInvalidateAboveTheShare) {
+  for (const MeasuredCell& cell : measure({disturbed(0.25), disturbed(0.75)})) {
+    ASSERT_TRUE(cell.measurement && cell.measurement->clocks) << "1: however many";
+    EXPECT_GT(cell.measurement->clocks->disturbed_steps, 0);
+    EXPECT_TRUE(cell.measurement->speedup);
+  }
+  const auto second = measure({disturbed(0.25), disturbed(0.75)}, 0.5);
+  EXPECT_TRUE(second[0].measurement);
+  ASSERT_TRUE(second[1].failure && !second[1].measurement);
+  EXPECT_EQ(second[1].failure->kind, harness::ReasonKind::kDisturbed);
+  EXPECT_NE(second[1].failure->text.find("steps were disturbed"), std::string::npos);
+  EXPECT_NE(second[1].failure->text.find("samples/s"), std::string::npos) << "what was seen is told";
+  // What others are measured against goes, and takes the ratios along.
+  const auto base = measure({disturbed(0.75), disturbed(0.25)}, 0.5);
+  ASSERT_TRUE(base[0].failure && base[1].measurement);
+  EXPECT_FALSE(base[1].measurement->speedup || base[1].measurement->efficiency);
+  EXPECT_EQ(base[1].measurement->base_key, "");
+}
+
 }  // namespace
 }  // namespace mirrorscale::scenarios

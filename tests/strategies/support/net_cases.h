@@ -19,8 +19,8 @@ inline void PrintTo(const NetCase& net, std::ostream* out) {
   *out << net.name;
 }
 
-/// Every optimizer, activation, loss and penalty, nets with odd widths, with and without biases and sample
-/// weights.
+/// Every optimizer, activation, loss, penalty and clipping, nets with odd widths, with and without biases and
+/// sample weights.
 inline std::vector<NetCase> net_cases() {
   const auto optimizer = [](const char* name) { return [name] { return make_optimizer(name); }; };
   const auto plain = [](std::vector<std::pair<int, std::string>> layers) {
@@ -71,10 +71,10 @@ inline std::vector<NetCase> net_cases() {
         .loss = make_loss("mae"),
         .metrics = {"mse", "mae"}},
        {.features = 3, .target_columns = 1, .weighted = true}},
-      {"sigmoid_binary_adamw",
+      {"sigmoid_binary_rmsprop",
        {.features = 5,
         .layers = plain({{4, "tanh"}, {2, "sigmoid"}}),
-        .optimizer = optimizer("adamw:0.01"),
+        .optimizer = optimizer("rmsprop:0.01"),
         .loss = make_loss("binary_crossentropy"),
         .metrics = {"binary_accuracy"}},
        {.features = 5, .target_columns = 2, .zero_or_one = true}},
@@ -85,31 +85,31 @@ inline std::vector<NetCase> net_cases() {
         .loss = make_loss("binary_crossentropy_from_logits"),
         .metrics = {"accuracy"}},
        {.features = 5, .target_columns = 1, .weighted = true, .zero_or_one = true}},
-      {"penalties_sgd_without_bias",
+      {"penalties_adagrad_clipped_together",
        {.features = 16,
         .layers = penalised("sigmoid", 2, "tanh"),
-        .optimizer = optimizer("sgd:0.1"),
+        .optimizer = optimizer("adagrad:0.05:clip_global_norm=0.05"),
         .loss = make_loss("mse")},
        {.features = 16, .target_columns = 2}},
-      {"activation_layers_adamw",
+      {"activation_layers_amsgrad_clipped",
        {.features = 6,
         .layers =
             plain({{0, "tanh"}, {8, "linear"}, {0, "gelu"}, {0, "relu"}, {4, "linear"}, {0, "softmax"}}),
-        .optimizer = optimizer("adamw:0.01"),
+        .optimizer = optimizer("amsgrad:0.01:clip_norm=0.05"),
         .loss = make_loss("sparse_categorical_crossentropy"),
         .metrics = {"accuracy"}},
        {.features = 6, .classes = 4}},
-      {"wide_adamw",  // slices of many chunks, cut anywhere
+      {"wide_adamw_clipped",  // slices of many chunks, cut anywhere
        {.features = 40,
         .layers = plain({{70, "relu"}, {50, "tanh"}, {10, "linear"}}),
-        .optimizer = optimizer("adamw:0.01"),
+        .optimizer = optimizer("adamw:0.01:clip_global_norm=0.2"),
         .loss = make_loss("sparse_categorical_crossentropy_from_logits"),
         .metrics = {"accuracy"}},
        {.features = 40, .classes = 10}},
-      {"softmax_inside_momentum",
+      {"softmax_inside_rmsprop_clipped",
        {.features = 6,
         .layers = plain({{18, "softmax"}, {3, "relu"}, {2, "linear"}}),
-        .optimizer = optimizer("momentum:0.1"),
+        .optimizer = optimizer("rmsprop:0.01:centered=1:momentum=0.5:clip_value=0.01"),
         .loss = make_loss("mse"),
         .metrics = {"mse"}},
        {.features = 6, .target_columns = 2}},

@@ -21,10 +21,11 @@ struct Trajectory {
 
 /// Trains two epochs in shuffled order, a step at a time. After every step all replicas must have the same
 /// bits.
-inline Trajectory train(const Strategy& strategy, const Recipe& recipe, const DatasetPtr& data, int batch) {
+inline Trajectory train(const Strategy& strategy, const Recipe& recipe, const DatasetPtr& data, int batch,
+                        int accumulate = 1) {
   const auto model = build(strategy, recipe);
   Session& session = model->session();
-  session.start_training(data, batch);
+  session.start_training(data, batch, accumulate);
   const std::int64_t batches = (data->rows() + batch - 1) / batch;
   Trajectory result;
   for (int epoch = 0; epoch < 2; ++epoch) {
