@@ -138,7 +138,7 @@ TEST(ModelFile, AMistakeIsToldWithItsLine) {
   refused("data = 3", {".toml:1:", "'data' needs a text"});
   refused("data = \"clusters\"", {"no layers"});
   refused("optimizer = \"lion\"\n[[layers]]\nkind = \"dense\"\nunits = 1", {"lion", "adam"});
-  refused("[[layers]]\nkind = \"dens\"", {".toml:1:", "'dens'", "dense, residual"});
+  refused("[[layers]]\nkind = \"dens\"", {".toml:1:", "'dens'", "dense, dropout"});
   refused("[[layers]]\nkind = \"dense\"", {"'units' is missing"});
   refused("[[layers]]\nkind = \"dense\"\nunits = 0", {".toml:3:", "'units'", "at least 1"});
   refused("[[layers]]\nkind = \"dense\"\nunits = 2\nunit = 3", {".toml:4:", "'unit'", "activation"});
