@@ -49,7 +49,10 @@ def test_version():
         (["sweep", "--backend", "cuda", "--reduction", "fused"], "reduction fused doesn't go with"),
         (["sweep", "--precision", "0.02"], "--half-width 0.02"),
         (["validate", "--numerics", "fast"], "fast numerics need the backend cuda"),
-        (["train", "--workload", "nope"], "no workload 'nope'; there are: binary, cnn, lenet, mlp, mlp-small"),
+        (
+            ["train", "--workload", "nope"],
+            "no workload 'nope'; there are: binary, cnn, lenet, mlp, mlp-small",
+        ),
         (["train", "--data", "nope"], "no data source 'nope'; there are: clusters, fashion-mnist"),
         ([*SMALL, "--optimizer", "nope"], "'nope'"),
         ([*SMALL, "--devices", "0"], "--devices 0: expected 1 to"),
