@@ -218,6 +218,14 @@ TEST(SameBitsOfSequences, AtAnyNumberOfReplicasWithEitherReducer) {
   }
 }
 
+TEST(SameBitsOfSequences, InAnyNumberOfAccumulatedPieces) {
+  // Dropout knows where in the global batch a piece's samples are.
+  const Trajectory one = train(OneDevice(), decoder(), tokens(75), 33);
+  for (const int n : {1, 3}) {
+    EXPECT_TRUE(same_bits(train(mirrored(n, "fused", "cpu"), decoder(), tokens(75), 33, 3), one)) << n;
+  }
+}
+
 TEST(SameBitsOfSequences, OnTheReferenceBackendAndEveryInstructionSet) {
   const Trajectory one = train(OneDevice(), decoder(), tokens(21), 16);
   EXPECT_TRUE(same_bits(train(mirrored(2, "fused", "reference"), decoder(), tokens(21), 16), one));
