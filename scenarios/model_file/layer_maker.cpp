@@ -1,5 +1,8 @@
 #include "scenarios/model_file/layer_maker.h"
 
+#include "strategies/engine/convolution.h"
+#include "strategies/engine/pooling.h"
+#include "strategies/engine/reshape.h"
 #include "strategies/model.h"
 
 #include <map>
@@ -61,13 +64,51 @@ LayerPtr make_self_attention(ModelTable& table, int) {
   return strategies::self_attention({.heads = table.count("heads"), .causal = table.flag("causal", false)});
 }
 
+/// One size for both axes, or two: of height and width.
+strategies::Both both(ModelTable& table, const std::string& key, int otherwise) {
+  const std::vector<int> sizes = table.counts(key);
+  if (sizes.empty()) return otherwise;
+  if (sizes.size() > 2) table.refuse("'" + key + "' needs one size, or height and width");
+  return {sizes.front(), sizes.back()};
+}
+
+LayerPtr make_conv2d(ModelTable& table, int) {
+  strategies::Conv2DOptions options;
+  options.filters = table.count("filters");
+  options.kernel = both(table, "kernel", 3);
+  options.stride = both(table, "stride", 1);
+  options.dilation = both(table, "dilation", 1);
+  options.padding = table.text("padding", "valid");
+  options.groups = table.count("groups", 1);
+  options.activation = table.text("activation", "linear");
+  options.use_bias = table.flag("use_bias", true);
+  options.kernel_initializer = strategies::initializer_from(table.text("initializer", "glorot_uniform"));
+  options.kernel_penalty = penalty_of(table);
+  return strategies::conv2d(options);
+}
+
+template <LayerPtr (*kMake)(const strategies::Both&, int, const std::string&)>
+LayerPtr make_pool(ModelTable& table, int) {
+  const strategies::Both size = both(table, "size", 2);
+  return kMake(size, table.has("stride") ? table.count("stride") : 0, table.text("padding", "valid"));
+}
+
 using Maker = LayerPtr (*)(ModelTable&, int outputs);
 const std::map<std::string, Maker>& makers() {
   static const std::map<std::string, Maker> all{
-      {"activation", make_activation}, {"dense", make_dense},
-      {"dropout", make_dropout},       {"embedding", make_embedding},
-      {"layer_norm", make_layer_norm}, {"position_embedding", make_position_embedding},
-      {"residual", make_residual},     {"self_attention", make_self_attention}};
+      {"activation", make_activation},
+      {"average_pool", make_pool<strategies::average_pool>},
+      {"conv2d", make_conv2d},
+      {"dense", make_dense},
+      {"dropout", make_dropout},
+      {"embedding", make_embedding},
+      {"flatten", [](ModelTable&, int) { return strategies::flatten(); }},
+      {"global_average_pool", [](ModelTable&, int) { return strategies::global_average_pool(); }},
+      {"layer_norm", make_layer_norm},
+      {"max_pool", make_pool<strategies::max_pool>},
+      {"position_embedding", make_position_embedding},
+      {"residual", make_residual},
+      {"self_attention", make_self_attention}};
   return all;
 }
 

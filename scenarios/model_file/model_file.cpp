@@ -72,7 +72,7 @@ std::vector<strategies::LayerPtr> layers_for(const std::string& path, const toml
   }
   try {
     const strategies::Network network(input, tried);
-    if (network.out() != strategies::Shape(shape.outputs())) {
+    if (network.outputs() != shape.outputs()) {
       ModelTable(tables.back())
           .refuse("the last layer makes " + strategies::to_string(network.out()) + "; the data have " +
                   std::to_string(shape.outputs()) + " outputs to predict: units = \"outputs\"");

@@ -127,6 +127,39 @@ units = "outputs"
   EXPECT_EQ(hashes[0], hashes[1]);
 }
 
+TEST(ModelFile, KnowsTheLayersOfImages) {
+  const ModelFile file(R"([[layers]]
+kind = "conv2d"
+filters = 32
+padding = "same"
+activation = "relu"
+[[layers]]
+kind = "max_pool"
+[[layers]]
+kind = "conv2d"
+filters = 64
+kernel = [3, 3]
+padding = "same"
+activation = "relu"
+[[layers]]
+kind = "max_pool"
+[[layers]]
+kind = "flatten"
+[[layers]]
+kind = "dense"
+units = 128
+activation = "relu"
+[[layers]]
+kind = "dense"
+units = "outputs"
+)");
+  const auto data = rows_for(find_workload("cnn"));
+  const strategies::Model a = make_model(find_workload("cnn"), *data, strategies::OneDevice());
+  const strategies::Model b = make_model(find_workload(file.path()), *data, strategies::OneDevice());
+  EXPECT_EQ(a.weight_hash(), b.weight_hash());
+  EXPECT_EQ(a.network().summary(), b.network().summary());
+}
+
 TEST(ModelFile, AMistakeIsToldWithItsLine) {
   const auto data = rows_for(find_workload("mlp-small"));
   const auto refused = [&](const std::string& text, std::initializer_list<const char*> parts) {
@@ -138,7 +171,7 @@ TEST(ModelFile, AMistakeIsToldWithItsLine) {
   refused("data = 3", {".toml:1:", "'data' needs a text"});
   refused("data = \"clusters\"", {"no layers"});
   refused("optimizer = \"lion\"\n[[layers]]\nkind = \"dense\"\nunits = 1", {"lion", "adam"});
-  refused("[[layers]]\nkind = \"dens\"", {".toml:1:", "'dens'", "dense, dropout"});
+  refused("[[layers]]\nkind = \"dens\"", {".toml:1:", "'dens'", "conv2d, dense, dropout"});
   refused("[[layers]]\nkind = \"dense\"", {"'units' is missing"});
   refused("[[layers]]\nkind = \"dense\"\nunits = 0", {".toml:3:", "'units'", "at least 1"});
   refused("[[layers]]\nkind = \"dense\"\nunits = 2\nunit = 3", {".toml:4:", "'unit'", "activation"});
