@@ -144,7 +144,9 @@ class FusedReducer final : public Reducer {
     if (!clipping.wants_norms()) return;
     const std::size_t first = part.first / kernels::kBlock,
                       blocks = (part.last - part.first) / kernels::kBlock;
-    squares_of_blocks(mine, part.gradient.get() - part.first, first, blocks, squares_.data() + first);
+    if (blocks > 0) {  // there are fewer blocks than replicas where a model is tiny
+      squares_of_blocks(mine, part.gradient.get() - part.first, first, blocks, squares_.data() + first);
+    }
     step.host.barrier("norms of all gradients");
     clip_factors(parameters, squares_, clipping, part.factors);
   }
