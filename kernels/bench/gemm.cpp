@@ -4,16 +4,15 @@
 // timed.
 #include "kernels/bench/peers.h"
 #include "kernels/bench/shapes.h"
+#include "kernels/bench/timing.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <sched.h>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <time.h>
 #include <vector>
 
 namespace mirrorscale::kernels::bench {
@@ -51,41 +50,6 @@ Options parse(int argc, char** argv) {
   if (options.rounds < 1 || options.slice_ms <= 0)
     throw std::invalid_argument("--rounds and --slice-ms are positive");
   return options;
-}
-
-/// Of this thread on a core: on a busy machine a slice that was interrupted doesn't count as slow.
-double now_s() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// GFLOP/s of one slice.
-double rate(const Peer& peer, const Shape& shape, const Operands& operands, double slice_s) {
-  peer.run(shape, operands);  // its caches and pages are warm
-  const int repeat = 1 + static_cast<int>(2e6 / shape.flop());
-  double runs = 0;
-  const double start = now_s();
-  double end = start;
-  for (; end - start < slice_s; end = now_s()) {
-    for (int i = 0; i < repeat; ++i) peer.run(shape, operands);
-    runs += repeat;
-  }
-  return shape.flop() * runs / (end - start) * 1e-9;
-}
-
-/// The thread stays where it is: a move to another core costs a cold cache.
-void stay_on_this_core() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(sched_getcpu()), &set);
-  sched_setaffinity(0, sizeof set, &set);
 }
 
 std::string label(const Shape& s) {
@@ -130,7 +94,8 @@ int compare(const Options& options) {
     for (int round = 0; round < options.rounds; ++round) {
       for (std::size_t i = 0; i < contestants.size(); ++i) {
         const std::size_t c = (i + static_cast<std::size_t>(round)) % contestants.size();
-        rates[c].push_back(rate(contestants[c], shape, operands, options.slice_ms * 1e-3));
+        rates[c].push_back(
+            rate([&] { contestants[c].run(shape, operands); }, shape.flop(), options.slice_ms * 1e-3));
       }
     }
     std::printf("%-18s", label(shape).c_str());

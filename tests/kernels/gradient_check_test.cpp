@@ -2,8 +2,10 @@
 // the same text that defines the bits in float.
 #include "tests/kernels/gradient_check.h"
 
+#include "kernels/reference/images.h"
 #include "kernels/reference/losses.h"
 #include "kernels/reference/ops.h"
+#include "tests/kernels/image_cases.h"
 #include "tests/kernels/support.h"
 
 #include <tuple>
@@ -111,6 +113,57 @@ TEST(GradientCheckOfRows, DenseLosses) {
     };
     run(y.read(), t.read(), weight, g.view(), {});
     expect_gradient(y, g, loss, name);
+  }
+}
+
+TEST(GradientCheckOfImages, Convolution) {
+  for (const auto& [name, g, samples, shard] : kImageCases) {
+    if (samples * g.window.out_pixels() * g.filters > 600) continue;
+    SCOPED_TRACE(name);
+    auto x = (g.packed ? activations<double>(samples, g.window.in_pixels() * g.channels)
+                       : activations<double>(samples * g.window.in_pixels(), g.channels))
+                 .fill(1);
+    auto w = weights<double>(g.kernel_rows(), g.filters).fill(2), dw = w;
+    auto wt = weights<double>(g.filters, g.kernel_rows());
+    for (int r = 0; r < w.rows(); ++r) {
+      for (int c = 0; c < w.columns(); ++c) wt.at(c, r) = w.at(r, c);
+    }
+    auto y = activations<double>(samples * g.window.out_pixels(), g.filters), r = y;
+    r.fill(3);
+    auto dx = x;
+    const auto loss = [&] {
+      reference::convolve<double>(g, x.read(), w.read(), nullptr, Activation::kLinear, y.view());
+      return weigh(y, r);
+    };
+    reference::convolve_backward_weights<double>(g, x.read(), r.read(), shard, dw.view());
+    expect_gradient(w, dw, loss, "w");
+    if (g.packed) continue;
+    reference::convolve_backward_input<double>(g, r.read(), wt.read(), Activation::kLinear, {}, dx.view());
+    expect_gradient(x, dx, loss, "x");
+  }
+}
+
+TEST(GradientCheckOfImages, Pools) {
+  for (const Window& w : kPoolWindows) {
+    auto x = activations<double>(2 * w.in_pixels(), 3).fill(1), dx = x;
+    auto y = activations<double>(2 * w.out_pixels(), 3), r = y;
+    r.fill(2);
+    reference::max_pool_backward<double>(w, x.read(), r.read(), Activation::kLinear, {}, dx.view());
+    expect_gradient(
+        x, dx,
+        [&] {
+          reference::max_pool<double>(w, x.read(), y.view());
+          return weigh(y, r);
+        },
+        "maximum");
+    reference::average_pool_backward<double>(w, r.read(), Activation::kLinear, {}, dx.view());
+    expect_gradient(
+        x, dx,
+        [&] {
+          reference::average_pool<double>(w, x.read(), y.view());
+          return weigh(y, r);
+        },
+        "average");
   }
 }
 

@@ -1,4 +1,7 @@
 #pragma once
+#include "strategies/engine/convolution.h"
+#include "strategies/engine/pooling.h"
+#include "strategies/engine/reshape.h"
 #include "tests/strategies/support/data.h"
 #include "tests/strategies/support/recipe.h"
 
@@ -113,6 +116,28 @@ inline std::vector<NetCase> net_cases() {
         .loss = make_loss("mse"),
         .metrics = {"mse"}},
        {.features = 6, .target_columns = 2}},
+      {"convolutions_pools_momentum",
+       {.features = {9, 8, 2},
+        .layers =
+            [] {
+              return std::vector<LayerPtr>{
+                  conv2d(
+                      {.filters = 5, .kernel = {3, 2}, .stride = 2, .padding = "same", .activation = "gelu"}),
+                  max_pool(2, 1),
+                  conv2d({.filters = 4, .kernel = 1, .activation = "relu", .use_bias = false}),
+                  conv2d(
+                      {.filters = 17, .kernel = 2, .dilation = 2, .padding = "same", .activation = "tanh"}),
+                  residual({conv2d({.filters = 17, .kernel = 3, .padding = "same", .groups = 17})}),
+                  average_pool(2, 1, "same"),
+                  reshape({1, 6, 34}),
+                  conv2d({.filters = 3, .kernel = {1, 3}}),
+                  flatten(),
+                  dense(4)};
+            },
+        .optimizer = optimizer("momentum:0.05"),
+        .loss = make_loss("sparse_categorical_crossentropy_from_logits"),
+        .metrics = {"accuracy"}},
+       {.features = 144, .classes = 4, .weighted = true}},
       {"residuals_with_and_without_shortcut_adam",
        {.features = 6,
         .layers =

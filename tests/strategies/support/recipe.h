@@ -12,7 +12,7 @@ namespace mirrorscale::strategies::testing {
 
 /// How a model is made, so that the same one can be made under several strategies.
 struct Recipe {
-  int features = 1;
+  Shape features = 1;
   std::function<std::vector<LayerPtr>()> layers;
   std::function<OptimizerPtr()> optimizer = [] { return sgd(); };
   LossPtr loss = mean_squared_error();
