@@ -54,12 +54,8 @@ strategies::Strategy make_strategy(const CellSpec& spec, const strategies::Engin
 
 strategies::Model make_model(const CellSpec& spec, const strategies::Dataset& data,
                              const strategies::Strategy& strategy) {
-  const Workload& workload = find_workload(spec.workload);
-  const auto scope = strategy.scope();
-  const RowShape shape = shape_of(data);
-  strategies::Model model(shape.in, workload.layers(shape), {.name = workload.name, .seed = spec.seed});
-  model.compile(spec.optimizer, workload.loss, workload.metrics, {.global_batch = spec.global_batch});
-  return model;
+  return make_model(find_workload(spec.workload), data, strategy,
+                    {.optimizer = spec.optimizer, .seed = spec.seed, .global_batch = spec.global_batch});
 }
 
 strategies::Network network_of(const CellSpec& spec, const strategies::Dataset& data) {

@@ -1,5 +1,6 @@
 #include "scenarios/workloads/workload.h"
 
+#include "scenarios/cells/cell.h"
 #include "scenarios/workloads/data_source.h"
 #include "strategies/input/subset.h"
 #include "strategies/input/synthetic.h"
@@ -158,6 +159,25 @@ units = "outputs"
   const strategies::Model b = make_model(find_workload(file.path()), *data, strategies::OneDevice());
   EXPECT_EQ(a.weight_hash(), b.weight_hash());
   EXPECT_EQ(a.network().summary(), b.network().summary());
+}
+
+TEST(ModelFile, ItsInputIsThatOfACellToo) {
+  const ModelFile file(R"(input = [4, 5, 1]
+[[layers]]
+kind = "conv2d"
+filters = 3
+[[layers]]
+kind = "flatten"
+[[layers]]
+kind = "dense"
+units = "outputs"
+)");
+  const auto data = rows_for(find_workload("mlp-small"));  // 20 features
+  CellSpec cell;
+  cell.workload = file.path();
+  cell.optimizer = "sgd";
+  const strategies::Model model = make_model(cell, *data, strategies::OneDevice());
+  EXPECT_EQ(model.network().summary(), network_of(cell, *data).summary());
 }
 
 TEST(ModelFile, AMistakeIsToldWithItsLine) {
