@@ -57,18 +57,19 @@ void Session::compile(Objective objective) {
 void Session::set_initial_slots() {
   const Optimizer& optimizer = *state_->objective.optimizer;
   const std::size_t count = optimizer.slots().size();
-  const auto arenas = std::make_shared<std::vector<std::vector<float>>>(count);
   bool any = false;
+  for (std::size_t s = 0; s < count; ++s) any = any || optimizer.initial(s) != 0;
+  if (!any) return;
+  const auto arenas = std::make_shared<std::vector<std::vector<float>>>(
+      count, std::vector<float>(network_->parameters().size()));
   for (std::size_t s = 0; s < count; ++s) {
-    (*arenas)[s].resize(network_->parameters().size());
     if (optimizer.initial(s) == 0) continue;
-    any = true;
     auto values = network_->parameters().pack((*arenas)[s], state_->replicas[0]->layout());
     for (NamedArray& array : values)
       std::fill(array.values.begin(), array.values.end(), optimizer.initial(s));
     network_->parameters().unpack(values, (*arenas)[s], state_->replicas[0]->layout());
   }
-  if (any) write_slots(arenas);
+  write_slots(arenas);
 }
 
 void Session::write_slots(std::shared_ptr<const std::vector<std::vector<float>>> arenas) {
@@ -209,25 +210,27 @@ double Session::State::penalty() const {
   return sum;
 }
 
-void Session::check_features(const Dataset& dataset) const {
-  if (dataset.features() != network_->features()) {
-    throw std::invalid_argument("[data] '" + dataset.name() + "' has rows of " +
-                                std::to_string(dataset.features()) + " features; the model takes " +
+void Session::check_features(const DatasetPtr& dataset) {
+  if (checked_.lock() == dataset) return;
+  if (dataset->features() != network_->features()) {
+    throw std::invalid_argument("[data] '" + dataset->name() + "' has rows of " +
+                                std::to_string(dataset->features()) + " features; the model takes " +
                                 std::to_string(network_->features()));
   }
   const Layer& first = *network_->stages().front().layer;
-  if (!first.takes_tokens()) return;
   constexpr std::int64_t kRows = 1024;  // looked at together
-  const auto room = kernels::make_buffer(kernels::activation_size(kRows, dataset.features()));
+  const std::int64_t all = first.takes_tokens() ? dataset->rows() : 0;
+  const auto room = kernels::make_buffer(all > 0 ? kernels::activation_size(kRows, dataset->features()) : 0);
   std::vector<std::int64_t> rows;
-  for (std::int64_t from = 0; from < dataset.rows(); from += kRows) {
-    rows.resize(static_cast<std::size_t>(std::min(kRows, dataset.rows() - from)));
+  for (std::int64_t from = 0; from < all; from += kRows) {
+    rows.resize(static_cast<std::size_t>(std::min(kRows, all - from)));
     std::iota(rows.begin(), rows.end(), from);
     const kernels::Matrix x = kernels::activation_view(
-        kernels::Layout::kPanels, room.get(), static_cast<int>(rows.size()), dataset.features(), kRows);
-    dataset.copy_features(rows, x);
-    first.check_input(x, from, dataset.name());
+        kernels::Layout::kPanels, room.get(), static_cast<int>(rows.size()), dataset->features(), kRows);
+    dataset->copy_features(rows, x);
+    first.check_input(x, from, dataset->name());
   }
+  checked_ = dataset;
 }
 
 void Session::check_answers(const Dataset& dataset) const {
@@ -242,14 +245,22 @@ void Session::check_answers(const Dataset& dataset) const {
                               " of each; both must be the same");
 }
 
+namespace {
+
+BatchBuffers::Shape batch_shape(const Dataset& dataset, int rows) {
+  return {rows,
+          dataset.features(),
+          dataset.classes(),
+          dataset.target_columns(),
+          dataset.weighted(),
+          dataset.labels_per_row()};
+}
+
+}  // namespace
+
 void Session::prepare_batches(std::vector<BatchBuffers> State::*batches, const Dataset& dataset, int rows,
                               int roots) {
-  const BatchBuffers::Shape shape{rows,
-                                  dataset.features(),
-                                  dataset.classes(),
-                                  dataset.target_columns(),
-                                  dataset.weighted(),
-                                  dataset.labels_per_row()};
+  const BatchBuffers::Shape shape = batch_shape(dataset, rows);
   State::run(strategy_, state_, [batches, shape, roots](State& state, Communicator& host) {
     const auto rank = static_cast<std::size_t>(host.rank());
     Replica& replica = *state.replicas[rank];
@@ -280,18 +291,11 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
   const int input_slots = strategy.backend() == "cuda" ? 2 : 1;
   if (validation != nullptr) {
     const auto most = static_cast<int>(std::min<std::int64_t>(global_batch, validation->rows()));
-    const BatchBuffers::Shape shape{(most + n - 1) / n,     validation->features(),
-                                    validation->classes(),  validation->target_columns(),
-                                    validation->weighted(), validation->labels_per_row()};
+    const BatchBuffers::Shape shape = batch_shape(*validation, (most + n - 1) / n);
     rows = std::max(rows, shape.rows);
     judged = BatchBuffers::planned_bytes(shape, input_slots);
   }
-  const BatchBuffers::Shape inputs{rows,
-                                   dataset.features(),
-                                   dataset.classes(),
-                                   dataset.target_columns(),
-                                   dataset.weighted(),
-                                   dataset.labels_per_row()};
+  const BatchBuffers::Shape inputs = batch_shape(dataset, rows);
   const bool cuda = strategy.backend() == "cuda";
   std::size_t largest_matrix = network.chain().largest_matrix(rows);
   for (const auto& slice : network.parameters().slices())

@@ -115,7 +115,8 @@ class Session {
   class Steps;
   void set_initial_slots();
   void write_slots(std::shared_ptr<const std::vector<std::vector<float>>> arenas);
-  void check_features(const Dataset& dataset) const;
+  /// Throws std::invalid_argument for rows of another width, and for tokens that the first layer can't take.
+  void check_features(const DatasetPtr& dataset);
   void check_answers(const Dataset& dataset) const;
   void check_steps(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
                    const Timeline* timeline) const;
@@ -126,6 +127,7 @@ class Session {
   std::shared_ptr<const Network> network_;
   std::shared_ptr<State> state_;  // shared with running ranks, so that a rank left behind finds it alive
   RowObserver* observer_ = nullptr;
+  std::weak_ptr<const Dataset> checked_;  // the last that check_features has found good
 };
 
 }  // namespace mirrorscale::strategies

@@ -38,7 +38,7 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
   global_batch =
       std::max(1, static_cast<int>(std::min<std::int64_t>(checked_batch(global_batch, "evaluate"),
                                                           static_cast<std::int64_t>(rows.size()))));
-  check_features(*dataset);
+  check_features(dataset);
   check_answers(*dataset);
   const int n = strategy_.replicas();
   prepare_batches(&State::judged_batches, *dataset, (global_batch + n - 1) / n, 0);
@@ -98,7 +98,7 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
 Predictions Session::predict(const DatasetPtr& dataset, int global_batch) {
   global_batch = std::max(
       1, static_cast<int>(std::min<std::int64_t>(checked_batch(global_batch, "predict"), dataset->rows())));
-  check_features(*dataset);
+  check_features(dataset);
   const int n = strategy_.replicas();
   prepare_batches(&State::judged_batches, *dataset, (global_batch + n - 1) / n, 0);
   const auto result = std::make_shared<Predictions>();

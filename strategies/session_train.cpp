@@ -48,7 +48,7 @@ void Session::start_training(DatasetPtr dataset, int global_batch, int accumulat
   }
   if (dataset->rows() < 1)
     throw std::invalid_argument("[fit] data set '" + dataset->name() + "' has no rows");
-  check_features(*dataset);
+  check_features(dataset);
   check_answers(*dataset);
   if (strategy_.graphs() && network_->chain().random()) {
     throw std::invalid_argument(
