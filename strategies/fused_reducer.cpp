@@ -69,14 +69,9 @@ class FusedReducer final : public Reducer {
                      range.count = count;
                      range.weights = mine.weights() + at;
                      range.decayed = slice.spec.decayed;
-                     if (clipped) {
-                       range.gradient = part.gradient.get() + (at - part.first);
-                       range.terms.scale =
-                           part.factors[static_cast<std::size_t>(&slice - parameters.slices().data())];
-                     } else {
-                       range.gradient = part.sum.sum(backend, at, count);
-                       range.terms = terms_of(slice.spec, scale);
-                     }
+                     range.gradient =
+                         clipped ? part.gradient.get() + (at - part.first) : part.sum.sum(backend, at, count);
+                     range.terms = terms_of(parameters, slice, scale, part.factors);
                      for (std::size_t s = 0; s < part.slots.size(); ++s)
                        range.slots[s] = part.slots[s].get() + (at - part.first);
                      step.optimizer.update(backend, values, range);
@@ -134,12 +129,12 @@ class FusedReducer final : public Reducer {
   void clip(const ReductionStep& step, Part& part, Replica& mine, float scale) {
     const Clipping& clipping = step.optimizer.clipping();
     const ParameterLayout& parameters = mine.network().parameters();
-    const float most = clipping.kind == Clipping::Kind::kValue ? static_cast<float>(clipping.limit) : 0.0F;
     for_each_chunk(parameters, part.first, part.last, TreeSum::kChunk,
                    [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
                      mine.backend().effective_gradient(
-                         count, terms_of(slice.spec, scale), most, part.sum.sum(mine.backend(), at, count),
-                         mine.weights() + at, part.gradient.get() + (at - part.first));
+                         count, terms_of(slice.spec, scale), clipping.element_limit(),
+                         part.sum.sum(mine.backend(), at, count), mine.weights() + at,
+                         part.gradient.get() + (at - part.first));
                    });
     if (!clipping.wants_norms()) return;
     const std::size_t first = part.first / kernels::kBlock,

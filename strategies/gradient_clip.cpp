@@ -77,10 +77,10 @@ std::span<const float> GradientClip::apply(Replica& replica, const Clipping& cli
                                            float* gradient) {
   kernels::Backend& backend = replica.backend();
   const ParameterLayout& parameters = replica.network().parameters();
-  const float most = clipping.kind == Clipping::Kind::kValue ? static_cast<float>(clipping.limit) : 0.0F;
   for (const auto& slice : parameters.slices()) {
-    backend.effective_gradient(slice.size, terms_of(slice.spec, scale), most, gradient + slice.offset,
-                               replica.weights() + slice.offset, gradient + slice.offset);
+    backend.effective_gradient(slice.size, terms_of(slice.spec, scale), clipping.element_limit(),
+                               gradient + slice.offset, replica.weights() + slice.offset,
+                               gradient + slice.offset);
   }
   if (clipping.wants_norms()) {
     squares_of_blocks(replica, gradient, 0, squares_.size(), device_squares_.get());

@@ -39,8 +39,7 @@ void update_all(const Optimizer& optimizer, const StepValues& values, float scal
   const auto factors =
       clipping.active() ? clip.apply(replica, clipping, scale, gradient) : std::span<const float>();
   const auto terms = [&](const ParameterLayout::Slice& slice) {
-    if (factors.empty()) return terms_of(slice.spec, scale);
-    return kernels::GradientTerms{.scale = factors[static_cast<std::size_t>(&slice - slices.data())]};
+    return terms_of(parameters, slice, scale, factors);
   };
   const auto update = [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
     UpdateRange range{count, gradient + at, replica.weights() + at, {}, terms(slice), slice.spec.decayed};
@@ -69,6 +68,12 @@ void update_all(const Optimizer& optimizer, const StepValues& values, float scal
 
 kernels::GradientTerms terms_of(const ParameterSpec& spec, float scale) {
   return {scale, spec.penalty.l1, spec.penalty.l2};
+}
+
+kernels::GradientTerms terms_of(const ParameterLayout& parameters, const ParameterLayout::Slice& slice,
+                                float scale, std::span<const float> factors) {
+  if (factors.empty()) return terms_of(slice.spec, scale);
+  return {.scale = factors[static_cast<std::size_t>(&slice - parameters.slices().data())]};
 }
 
 void transpose_chunk(kernels::Backend& backend, const ParameterLayout::Slice& slice, std::size_t at,

@@ -46,6 +46,10 @@ void update_all(const Optimizer& optimizer, const StepValues& values, float scal
 
 /// Gradient terms of a slice: the penalty's gradient comes once, after the sum over rows was scaled.
 kernels::GradientTerms terms_of(const ParameterSpec& spec, float scale);
+/// The same; or, where the gradient has been clipped, what is left to multiply it by: `factors`, by
+/// parameter, empty where it has not.
+kernels::GradientTerms terms_of(const ParameterLayout& parameters, const ParameterLayout::Slice& slice,
+                                float scale, std::span<const float> factors);
 
 /// Transposes the blocks of weights that lie at arena positions at .. at + count - 1, from `weights` into the
 /// transposed copy of `replica`. Nothing where the slice has none.

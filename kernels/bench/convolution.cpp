@@ -3,6 +3,7 @@
 // Padding counts as work. The ratio is the median over rounds.
 #include "kernels/backend.h"
 #include "kernels/bench/convolution_peers.h"
+#include "kernels/bench/options.h"
 #include "kernels/bench/timing.h"
 
 #include <cmath>
@@ -27,22 +28,12 @@ constexpr const char* kUsage =
 
 Options parse(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string_view name = argv[i];
-    if (i + 1 == argc) throw std::invalid_argument("option " + std::string(name) + " needs a value");
-    const std::string value = argv[i + 1];
-    if (name == "--rounds") {
-      options.rounds = std::stoi(value);
-    } else if (name == "--slice-ms") {
-      options.slice_ms = std::stod(value);
-    } else if (name == "--samples") {
-      options.samples = std::stoi(value);
-    } else if (name == "--only") {
-      options.only = value;
-    } else {
-      throw std::invalid_argument("unknown option " + std::string(name));
-    }
-  }
+  using Value = const std::string&;
+  read_options(argc, argv,
+               {{"--rounds", [&](Value v) { options.rounds = std::stoi(v); }},
+                {"--slice-ms", [&](Value v) { options.slice_ms = std::stod(v); }},
+                {"--samples", [&](Value v) { options.samples = std::stoi(v); }},
+                {"--only", [&](Value v) { options.only = v; }}});
   if (options.rounds < 1 || options.samples < 1 || options.slice_ms <= 0)
     throw std::invalid_argument("--rounds, --samples and --slice-ms are positive");
   return options;

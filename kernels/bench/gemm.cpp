@@ -2,6 +2,7 @@
 // in turn within each round, because a shared machine's speed drifts. The ratio is the median over rounds of
 // ours to the best peer (the one with the highest median at that shape). Bits are checked before anything is
 // timed.
+#include "kernels/bench/options.h"
 #include "kernels/bench/peers.h"
 #include "kernels/bench/shapes.h"
 #include "kernels/bench/timing.h"
@@ -12,7 +13,6 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace mirrorscale::kernels::bench {
@@ -31,22 +31,12 @@ constexpr const char* kUsage =
 
 Options parse(int argc, char** argv) {
   Options options;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string_view name = argv[i];
-    if (i + 1 == argc) throw std::invalid_argument("option " + std::string(name) + " needs a value");
-    const std::string value = argv[i + 1];
-    if (name == "--rounds") {
-      options.rounds = std::stoi(value);
-    } else if (name == "--slice-ms") {
-      options.slice_ms = std::stod(value);
-    } else if (name == "--target") {
-      options.target = value;
-    } else if (name == "--only") {
-      options.only = value;
-    } else {
-      throw std::invalid_argument("unknown option " + std::string(name));
-    }
-  }
+  using Value = const std::string&;
+  read_options(argc, argv,
+               {{"--rounds", [&](Value v) { options.rounds = std::stoi(v); }},
+                {"--slice-ms", [&](Value v) { options.slice_ms = std::stod(v); }},
+                {"--target", [&](Value v) { options.target = v; }},
+                {"--only", [&](Value v) { options.only = v; }}});
   if (options.rounds < 1 || options.slice_ms <= 0)
     throw std::invalid_argument("--rounds and --slice-ms are positive");
   return options;

@@ -17,6 +17,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace mirrorscale::kernels::cpu::HWY_NAMESPACE {
 
+// Register blocking of convolutions: rows of a tile (any pixels of a band, or rows of a weight gradient), and
+// panels.
+#if HWY_CAP_GE512
+inline constexpr int kRows = 12, kPanels = 2;
+#elif HWY_CAP_GE256
+inline constexpr int kRows = 6, kPanels = 1;
+#else
+inline constexpr int kRows = 1, kPanels = 1;
+#endif
+
 /// One axis of a product over windows: output o = 0 .. count - 1 takes source o * step + at[i] for each of
 /// its taps i, whose numbers in the kernel are tap[i], and is output first + o * stride of the result.
 struct SlideAxis {

@@ -22,14 +22,6 @@ HWY_BEFORE_NAMESPACE();
 namespace mirrorscale::kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-// Register blocking, as in product.cpp; a row of a tile is any pixel of the band.
-#if HWY_CAP_GE512
-inline constexpr int kRows = 12, kPanels = 2;
-#elif HWY_CAP_GE256
-inline constexpr int kRows = 6, kPanels = 1;
-#else
-inline constexpr int kRows = 1, kPanels = 1;
-#endif
 inline constexpr int kGroupFloats = 1 << 16;  // of weights, that stay in L2 while a band passes
 
 /// Where a tap's source lies from a pixel's place in the band, and its weights from a panel's first: floats.

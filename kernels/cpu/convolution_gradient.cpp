@@ -21,13 +21,6 @@ HWY_BEFORE_NAMESPACE();
 namespace mirrorscale::kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-#if HWY_CAP_GE512
-inline constexpr int kRows = 12, kPanels = 2;
-#elif HWY_CAP_GE256
-inline constexpr int kRows = 6, kPanels = 1;
-#else
-inline constexpr int kRows = 1, kPanels = 1;
-#endif
 static_assert(scratch::kUnitRows % kRows == 0 && kPanels <= scratch::kUnitPanels);
 inline constexpr int kBandFloats = 1 << 12;  // of x: 16 KiB, so that dy's part of the band stays in L1 too
 

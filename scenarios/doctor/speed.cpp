@@ -1,9 +1,9 @@
 #include "harness/measure/clock.h"
+#include "harness/measure/thread_clock.h"
 #include "harness/output/format.h"
 #include "harness/record/topology.h"
 #include "kernels/backend.h"
 #include "scenarios/doctor/doctor.h"
-#include "scenarios/doctor/run_delay.h"
 #include "strategies/strategy.h"
 
 #include <algorithm>
@@ -51,11 +51,12 @@ Rate best_rate(int devices, const std::function<Work()>& make_work) {
     team.run([&](const strategies::ReplicaContext& me) {
       const auto i = static_cast<std::size_t>(me.replica_id);
       me.communicator.barrier("start of a measurement");
-      const double before = waited_for_core_s().value_or(0);
+      const harness::ThreadClock thread;
+      const double before = thread.now().core_wait_s.value_or(0);
       const harness::SteadyClock clock;
       done[i] = works[i](*backends[i]);
       seconds[i] = clock.now_s();
-      waited[i] = waited_for_core_s().value_or(0) - before;
+      waited[i] = thread.now().core_wait_s.value_or(0) - before;
     });
     const double all = std::accumulate(done.begin(), done.end(), 0.0);
     const double longest = *std::max_element(seconds.begin(), seconds.end());

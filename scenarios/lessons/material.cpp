@@ -2,10 +2,10 @@
 
 #include "harness/measure/clock.h"
 #include "harness/measure/ratio.h"
+#include "harness/measure/thread_clock.h"
 #include "harness/output/format.h"
 #include "harness/record/topology.h"
 #include "scenarios/commands/devices.h"
-#include "scenarios/doctor/run_delay.h"
 #include "scenarios/workloads/data_source.h"
 #include "strategies/input/subset.h"
 
@@ -49,7 +49,8 @@ double time_without_core(const strategies::Strategy& strategy, const std::functi
   std::vector<double> waited(static_cast<std::size_t>(strategy.replicas()));
   const auto read = [&](double sign) {
     strategy.run([&](const strategies::ReplicaContext& me) {
-      waited[static_cast<std::size_t>(me.replica_id)] += sign * waited_for_core_s().value_or(0);
+      waited[static_cast<std::size_t>(me.replica_id)] +=
+          sign * harness::ThreadClock().now().core_wait_s.value_or(0);
     });
   };
   read(-1);

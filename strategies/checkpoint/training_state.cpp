@@ -46,12 +46,6 @@ std::vector<std::int64_t> shape_of(const NamedArray& array) {
   return {array.shape.begin(), array.shape.end()};
 }
 
-std::string in_words(const std::vector<std::int64_t>& shape) {
-  std::string text;
-  for (const std::int64_t n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
-  return "[" + text + "]";
-}
-
 void add(PartFile& file, const std::string& folder, const std::vector<NamedArray>& arrays) {
   for (const NamedArray& array : arrays) {
     file.parts.push_back(
@@ -68,7 +62,7 @@ std::vector<NamedArray> take(const PartFile& file, const std::string& folder,
     if (part.shape != shape_of(expected)) {
       throw CheckpointError(
           source, part.name,
-          "has shape " + in_words(part.shape) + "; the model's is " + in_words(shape_of(expected)));
+          "has shape " + shape_text(part.shape) + "; the model's is " + shape_text(expected.shape));
     }
     NamedArray array{expected.name, expected.shape, {}};
     array.values = part.values<float>(source);

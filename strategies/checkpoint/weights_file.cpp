@@ -16,12 +16,6 @@ bool is_npz(const std::filesystem::path& file) {
   return file.extension() == ".npz";
 }
 
-std::string in_words(const std::vector<int>& shape) {
-  std::string text;
-  for (const int n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
-  return "[" + text + "]";
-}
-
 std::vector<NamedArray> read_npz(const std::filesystem::path& file) {
   const NpzFile archive(file);
   std::vector<NamedArray> arrays;
@@ -56,8 +50,8 @@ std::vector<NamedArray> read_weights(const std::filesystem::path& file, std::spa
     if (at == found.end())
       throw DataError(file.string(), "no array '" + expected.name + "'", "the model's arrays: " + names);
     if (at->shape != expected.shape) {
-      throw DataError(file.string() + " [" + expected.name + "]", "shape " + in_words(at->shape),
-                      in_words(expected.shape));
+      throw DataError(file.string() + " [" + expected.name + "]", "shape " + shape_text(at->shape),
+                      shape_text(expected.shape));
     }
     ordered.push_back(std::move(*at));
     found.erase(at);

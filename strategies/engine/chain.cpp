@@ -10,19 +10,6 @@ using kernels::ConstMatrix;
 using kernels::Layout;
 using kernels::Matrix;
 
-namespace {
-
-std::size_t size_of(const Shape& shape, int samples) {
-  return kernels::activation_size(samples * shape.rows(), shape.columns());
-}
-
-Matrix view(Layout layout, float* data, const Shape& shape, const Room& room) {
-  return kernels::activation_view(layout, data, room.samples * shape.rows(), shape.columns(),
-                                  room.capacity * shape.rows());
-}
-
-}  // namespace
-
 Chain::Chain(const Shape& in, const std::vector<LayerPtr>& layers, const std::string& prefix,
              ParameterLayout& parameters, bool wants_dx) {
   if (layers.empty()) throw std::invalid_argument("[model] has no layers; add at least one, e.g. dense");
@@ -63,15 +50,15 @@ double Chain::backward_flops() const {
 }
 
 std::size_t Chain::largest_matrix(int samples) const {
-  std::size_t most = size_of(in(), samples);
+  std::size_t most = matrix_size(in(), samples);
   for (const Stage& stage : stages_) {
-    most = std::max({most, size_of(stage.out, samples), stage.layer->largest_matrix(samples)});
+    most = std::max({most, matrix_size(stage.out, samples), stage.layer->largest_matrix(samples)});
   }
   return most;
 }
 
 std::size_t Chain::kept_by(const Stage& stage, int samples) {
-  const std::size_t y = size_of(stage.out, samples);
+  const std::size_t y = matrix_size(stage.out, samples);
   return y + (stage.layer->saves_input() ? y : 0) + stage.layer->kept_size(samples);
 }
 
@@ -83,7 +70,7 @@ std::size_t Chain::kept_size(int samples) const {
 
 std::size_t Chain::delta_size(int samples) const {
   std::size_t most = 0;
-  for (const Stage& stage : stages_) most = std::max(most, size_of(stage.out, samples));
+  for (const Stage& stage : stages_) most = std::max(most, matrix_size(stage.out, samples));
   return most;
 }
 
@@ -98,24 +85,25 @@ struct Chain::Places {
   Room room;
 };
 
-Chain::Places Chain::places(const Stage& stage, float* at, Layout layout, const Room& room) const {
+Chain::Places Chain::places(const Stage& stage, float* at, Layout layout, const Room& room, float* scratch) {
   Places p;
-  p.y = view(layout, at, stage.out, room);
-  const std::size_t y_size = size_of(stage.out, room.capacity);
+  p.y = matrix_in(layout, at, stage.out, room);
+  const std::size_t y_size = matrix_size(stage.out, room.capacity);
   at += y_size;
   if (stage.layer->saves_input()) {
-    p.saved = view(layout, at, stage.out, room);
+    p.saved = matrix_in(layout, at, stage.out, room);
     at += y_size;
   }
-  p.room = {at, room.scratch + 2 * delta_size(room.capacity), room.samples, room.capacity};
+  p.room = {at, scratch, room.samples, room.capacity};
   return p;
 }
 
 void Chain::forward(const ForwardPass& pass) const {
   float* at = pass.room.kept;
+  float* const scratch = pass.room.scratch + 2 * delta_size(pass.room.capacity);
   ConstMatrix in = pass.x;
   for (const Stage& stage : stages_) {
-    const Places p = places(stage, at, pass.backend.info().layout, pass.room);
+    const Places p = places(stage, at, pass.backend.info().layout, pass.room, scratch);
     stage.layer->forward(
         {pass.backend, pass.parameters, pass.weights, in, p.saved, p.y, p.room, pass.moment});
     at += kept_by(stage, pass.room.capacity);
@@ -125,18 +113,20 @@ void Chain::forward(const ForwardPass& pass) const {
 
 ConstMatrix Chain::output(Layout layout, const Room& room) const {
   float* const last = room.kept + kept_size(room.capacity) - kept_by(stages_.back(), room.capacity);
-  return places(stages_.back(), last, layout, room).y;
+  return matrix_in(layout, last, out(), room);
 }
 
 Matrix Chain::output_gradient(Layout layout, const Room& room) const {
-  return view(layout, room.scratch, out(), room);
+  return matrix_in(layout, room.scratch, out(), room);
 }
 
 void Chain::backward(const BackwardPass& pass, const std::function<void(std::size_t from)>& ready) const {
   const Layout layout = pass.backend.info().layout;
   const Room& room = pass.room;
+  const std::size_t delta_floats = delta_size(room.capacity);
+  float* const scratch = room.scratch + 2 * delta_floats;
   float* at = room.kept + kept_size(room.capacity) - kept_by(stages_.back(), room.capacity);
-  Places here = places(stages_.back(), at, layout, room);
+  Places here = places(stages_.back(), at, layout, room, scratch);
   Matrix delta = output_gradient(layout, room);
   const auto derived_from = [](const Places& p) -> ConstMatrix { return p.saved ? p.saved : p.y; };
   const OutputFunction last = stages_.back().layer->output_function();
@@ -153,12 +143,11 @@ void Chain::backward(const BackwardPass& pass, const std::function<void(std::siz
     Matrix dx = pass.dx;
     if (s > 0) {
       at -= kept_by(stages_[s - 1], room.capacity);
-      before = places(stages_[s - 1], at, layout, room);
+      before = places(stages_[s - 1], at, layout, room, scratch);
       function = stages_[s - 1].layer->output_function();
       x = before.y;
       const std::size_t other = (stages_.size() - s) % 2;
-      dx = stage.wants_dx ? view(layout, room.scratch + other * delta_size(room.capacity), stage.in, room)
-                          : Matrix{};
+      dx = stage.wants_dx ? matrix_in(layout, room.scratch + other * delta_floats, stage.in, room) : Matrix{};
     }
     stage.layer->backward({pass.backend, pass.parameters, pass.weights, pass.transposed, x, here.y, delta,
                            s > 0 ? function.f : pass.input_function,

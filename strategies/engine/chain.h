@@ -50,7 +50,8 @@ class Chain {
 
  private:
   struct Places;  // of a stage's matrices in the room
-  Places places(const Stage& stage, float* at, kernels::Layout layout, const Room& room) const;
+  static Places places(const Stage& stage, float* at, kernels::Layout layout, const Room& room,
+                       float* scratch);
   static std::size_t kept_by(const Stage& stage, int samples);
   std::size_t delta_size(int samples) const;
 

@@ -14,6 +14,8 @@ struct Clipping {
 
   bool active() const { return kind != Kind::kNone; }
   bool wants_norms() const { return kind == Kind::kNorm || kind == Kind::kGlobalNorm; }
+  /// The limit of each element; 0 where elements aren't limited.
+  float element_limit() const { return kind == Kind::kValue ? static_cast<float>(limit) : 0.0F; }
   bool operator==(const Clipping&) const = default;
 };
 

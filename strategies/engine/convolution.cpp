@@ -46,10 +46,9 @@ Shape Conv2D::build(const Shape& in, const BuildPlan& plan) {
                            .shape = {g.window.y.size, g.window.x.size, g.group_channels(), g.filters},
                            .fan_in = taps * g.group_channels(),
                            .fan_out = taps * g.filters});
-  check_place(plan, kernel, g);
-  geometry_ = g;
+  take_place(geometry_, g, plan.name);
+  take_place(place_, plan.parameters[kernel].offset, plan.name);
   kernel_ = kernel;
-  kernel_offset_ = plan.parameters[kernel_].offset;
   if (options_.use_bias) {
     bias_ = plan.parameters.add({.name = plan.name + "/bias",
                                  .rows = 0,
@@ -61,26 +60,19 @@ Shape Conv2D::build(const Shape& in, const BuildPlan& plan) {
   return {g.window.y.out, g.window.x.out, g.filters};
 }
 
-/// The layer remembers where its parameters lie: a second place would take them from the first.
-void Conv2D::check_place(const BuildPlan& plan, int kernel, const kernels::Convolution& geometry) const {
-  if (kernel_ < 0 || (geometry_ == geometry && kernel_offset_ == plan.parameters[kernel].offset)) return;
-  throw std::invalid_argument("[conv2d] '" + plan.name +
-                              "' has a place in a model already; make a new layer for each place and model");
-}
-
 double Conv2D::products() const {
-  return static_cast<double>(geometry_.window.taps()) * geometry_.group_channels() * geometry_.filters *
-         geometry_.window.out_pixels();
+  return static_cast<double>(geometry_->window.taps()) * geometry_->group_channels() * geometry_->filters *
+         geometry_->window.out_pixels();
 }
 
 std::size_t Conv2D::scratch_size(int) const {
-  return is_product() ? 0 : kernels::convolution_scratch(geometry_) / kernels::kPanel * kernels::kPanel;
+  return is_product() ? 0 : kernels::convolution_scratch(*geometry_) / kernels::kPanel * kernels::kPanel;
 }
 
 /// Each pixel by itself: a product of matrices, and the same chains.
 bool Conv2D::is_product() const {
-  const kernels::Window& w = geometry_.window;
-  return w.taps() == 1 && w.y.stride == 1 && w.x.stride == 1 && geometry_.groups == 1 && !geometry_.packed;
+  const kernels::Window& w = geometry_->window;
+  return w.taps() == 1 && w.y.stride == 1 && w.x.stride == 1 && geometry_->groups == 1 && !geometry_->packed;
 }
 
 void Conv2D::forward(const ForwardPass& pass) const {
@@ -91,7 +83,7 @@ void Conv2D::forward(const ForwardPass& pass) const {
   if (is_product()) {
     pass.backend.linear(pass.x, kernel, bias, f, y);
   } else {
-    pass.backend.convolve(geometry_, pass.x, kernel, bias, f, y, pass.room.scratch);
+    pass.backend.convolve(*geometry_, pass.x, kernel, bias, f, y, pass.room.scratch);
   }
   if (saves_input()) pass.backend.activate(function_.f, pass.saved, pass.y);
   if (function_.softmax) pass.backend.softmax(pass.y, pass.y);
@@ -104,11 +96,11 @@ void Conv2D::backward(const BackwardPass& pass) const {
     if (is_product()) {
       pass.backend.linear_backward_input(pass.dz, wt, pass.input_function, pass.input_saved, pass.dx);
     } else {
-      pass.backend.convolve_backward_input(geometry_, pass.dz, wt, pass.input_function, pass.input_saved,
+      pass.backend.convolve_backward_input(*geometry_, pass.dz, wt, pass.input_function, pass.input_saved,
                                            pass.dx, pass.room.scratch);
     }
   }
-  const int in = geometry_.packed ? 1 : geometry_.window.in_pixels(), out = geometry_.window.out_pixels();
+  const int in = geometry_->packed ? 1 : geometry_->window.in_pixels(), out = geometry_->window.out_pixels();
   for (const GradientRoot& root : pass.roots) {
     const auto x = pass.x.slice_rows(root.first_row * in, root.rows * in);
     const auto dz = pass.dz.slice_rows(root.first_row * out, root.rows * out);
@@ -116,7 +108,7 @@ void Conv2D::backward(const BackwardPass& pass) const {
     if (is_product()) {
       pass.backend.linear_backward_weights(x, dz, pass.shard_rows * out, dw);
     } else {
-      pass.backend.convolve_backward_weights(geometry_, x, dz, pass.shard_rows, dw, pass.room.scratch);
+      pass.backend.convolve_backward_weights(*geometry_, x, dz, pass.shard_rows, dw, pass.room.scratch);
     }
     if (options_.use_bias) pass.backend.sum_rows(dz, pass.shard_rows * out, root.gradient + bias_offset_);
   }

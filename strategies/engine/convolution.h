@@ -2,6 +2,7 @@
 #include "strategies/engine/layer.h"
 #include "strategies/engine/window.h"
 
+#include <optional>
 #include <string>
 
 namespace mirrorscale::strategies {
@@ -42,14 +43,14 @@ class Conv2D final : public Layer {
 
  private:
   double products() const;
-  void check_place(const BuildPlan& plan, int kernel, const kernels::Convolution& geometry) const;
   bool is_product() const;
 
   const Conv2DOptions options_;
   const OutputFunction function_;
-  kernels::Convolution geometry_;
+  std::optional<kernels::Convolution> geometry_;  // from build on
   int kernel_ = -1, bias_ = -1;
-  std::size_t kernel_offset_ = 0, bias_offset_ = 0;
+  std::optional<std::size_t> place_;
+  std::size_t bias_offset_ = 0;
 };
 
 LayerPtr conv2d(const Conv2DOptions& options);

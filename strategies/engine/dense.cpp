@@ -20,7 +20,6 @@ Shape Dense::build(const Shape& shape, const BuildPlan& plan) {
                                 " features and is used again with " + std::to_string(in) +
                                 "; make a new layer for each model");
   }
-  const bool built = in_ != 0;
   in_ = in;
   rows_ = shape.rows();
   kernel_ = plan.parameters.add({.name = plan.name + "/kernel",
@@ -29,13 +28,7 @@ Shape Dense::build(const Shape& shape, const BuildPlan& plan) {
                                  .initializer = options_.kernel_initializer,
                                  .penalty = options_.kernel_penalty,
                                  .transposed = plan.wants_dx});
-  // The layer remembers where its parameters lie: a second place would take them from the first.
-  if (built && plan.parameters[kernel_].offset != kernel_offset_) {
-    throw std::invalid_argument(
-        "[dense] '" + plan.name +
-        "' has a place in a model already; make a new layer for each place and model");
-  }
-  kernel_offset_ = plan.parameters[kernel_].offset;
+  take_place(place_, plan.parameters[kernel_].offset, plan.name);
   if (options_.use_bias) {
     bias_ = plan.parameters.add({.name = plan.name + "/bias",
                                  .rows = 0,
@@ -86,11 +79,7 @@ void ActivationLayer::forward(const ForwardPass& pass) const {
 
 void ActivationLayer::backward(const BackwardPass& pass) const {
   if (!pass.dx) return;
-  if (pass.input_function == Activation::kLinear) {
-    pass.backend.activate(Activation::kLinear, pass.dz, pass.dx);
-  } else {
-    pass.backend.activate_backward(pass.input_function, pass.input_saved, pass.dz, pass.dx);
-  }
+  pass.hand_dz_on();
 }
 
 }  // namespace mirrorscale::strategies

@@ -39,7 +39,8 @@ class Dense final : public Layer {
   const OutputFunction function_;
   int rows_ = 0, in_ = 0;  // of a sample
   int kernel_ = -1, bias_ = -1;
-  std::size_t kernel_offset_ = 0, bias_offset_ = 0;
+  std::optional<std::size_t> place_;
+  std::size_t bias_offset_ = 0;
 };
 
 /// y = f(x), elementwise or softmax.

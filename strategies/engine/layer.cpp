@@ -17,13 +17,9 @@ std::string to_string(const OutputFunction& function) {
   return function.softmax ? "softmax" : std::string(kernels::to_string(function.f));
 }
 
-void take_place(std::optional<std::size_t>& place, std::size_t offset, const std::string& name) {
-  if (place && *place != offset) {
-    throw std::invalid_argument(
-        "[model] layer '" + name +
-        "' has a place in a model already; make a new layer for each place and model");
-  }
-  place = offset;
+void refuse_second_place(const std::string& name) {
+  throw std::invalid_argument("[model] layer '" + name +
+                              "' has a place in a model already; make a new layer for each place and model");
 }
 
 }  // namespace mirrorscale::strategies

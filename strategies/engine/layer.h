@@ -62,8 +62,14 @@ class Layer {
 
 using LayerPtr = std::shared_ptr<Layer>;
 
-/// Notes where in the arena a layer's parameter lies. Throws std::invalid_argument when it has another place
-/// already: the layer would read that one's values.
-void take_place(std::optional<std::size_t>& place, std::size_t offset, const std::string& name);
+[[noreturn]] void refuse_second_place(const std::string& name);
+
+/// Notes what a layer is built for: where in the arena its parameter lies, or its shape. Throws
+/// std::invalid_argument when it has another place already: the layer would read that one's values.
+template <class T>
+void take_place(std::optional<T>& place, const T& wanted, const std::string& name) {
+  if (place && !(*place == wanted)) refuse_second_place(name);
+  place = wanted;
+}
 
 }  // namespace mirrorscale::strategies

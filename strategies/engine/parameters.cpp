@@ -12,12 +12,6 @@ std::size_t padded_size(const ParameterSpec& spec) {
   return (columns + kernels::kBlock - 1) / kernels::kBlock * kernels::kBlock;
 }
 
-std::string to_text(const std::vector<int>& shape) {
-  std::string text;
-  for (const int n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
-  return "[" + text + "]";
-}
-
 /// Calls visit(row-major index, offset in the slice) for every real element.
 template <class Visit>
 void for_each_element(const ParameterSpec& spec, kernels::Layout layout, Visit visit) {
@@ -44,8 +38,8 @@ std::vector<int> ParameterSpec::shown_shape() const {
 
 int ParameterLayout::add(ParameterSpec spec) {
   if (spec.rows < 0 || spec.columns < 1 || spec.taps < 1) {
-    throw std::invalid_argument("[parameters] '" + spec.name + "' has shape " + to_text(spec.shown_shape()) +
-                                "; sizes must be at least 1");
+    throw std::invalid_argument("[parameters] '" + spec.name + "' has shape " +
+                                shape_text(spec.shown_shape()) + "; sizes must be at least 1");
   }
   for (const Slice& slice : slices_) {
     if (slice.spec.name == spec.name) {
@@ -109,9 +103,9 @@ void ParameterLayout::unpack(std::span<const NamedArray> arrays, std::span<float
     const auto expected = slices_[p].spec.shown_shape();
     if (arrays[p].shape != expected || arrays[p].values.size() != slices_[p].spec.count()) {
       throw std::invalid_argument("[set_weights] array " + std::to_string(p) + " has shape " +
-                                  to_text(arrays[p].shape) + " and " +
+                                  shape_text(arrays[p].shape) + " and " +
                                   std::to_string(arrays[p].values.size()) + " values; parameter '" +
-                                  slices_[p].spec.name + "' is " + to_text(expected));
+                                  slices_[p].spec.name + "' is " + shape_text(expected));
     }
   }
   for (std::size_t p = 0; p < slices_.size(); ++p) {

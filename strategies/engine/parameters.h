@@ -42,6 +42,14 @@ struct ParameterSpec {
   std::vector<int> shown_shape() const;
 };
 
+/// "[3, 5]". `shape`: whole numbers.
+template <class Shape>
+std::string shape_text(const Shape& shape) {
+  std::string text;
+  for (const auto n : shape) text += (text.empty() ? "" : ", ") + std::to_string(n);
+  return "[" + text + "]";
+}
+
 /// Row-major values of a parameter or slot, with its name and shape ([columns] for a vector).
 struct NamedArray {
   std::string name;

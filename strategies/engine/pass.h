@@ -1,6 +1,7 @@
 #pragma once
 #include "kernels/backend.h"
 #include "strategies/engine/parameters.h"
+#include "strategies/engine/shape.h"
 
 #include <cstdint>
 #include <span>
@@ -22,6 +23,16 @@ struct Room {
   float* scratch = nullptr;
   int samples = 0, capacity = 0;
 };
+
+/// Floats of a batch's matrix of such a shape.
+inline std::size_t matrix_size(const Shape& shape, int samples) {
+  return kernels::activation_size(samples * shape.rows(), shape.columns());
+}
+/// `data` as the matrix of the samples of a room that are there.
+inline kernels::Matrix matrix_in(kernels::Layout layout, float* data, const Shape& shape, const Room& room) {
+  return kernels::activation_view(layout, data, room.samples * shape.rows(), shape.columns(),
+                                  room.capacity * shape.rows());
+}
 
 /// What a layer reads and writes in one pass over the samples of one replica. See Shape for the matrices'
 /// rows and columns.
@@ -60,8 +71,11 @@ struct BackwardPass {
 
   /// dx = dz, for layers that pass gradients on.
   void hand_dz_on() const {
-    backend.activate(kernels::Activation::kLinear, dz, dx);
-    finish_dx();
+    if (input_function == kernels::Activation::kLinear) {
+      backend.activate(kernels::Activation::kLinear, dz, dx);
+    } else {
+      backend.activate_backward(input_function, input_saved, dz, dx);
+    }
   }
   /// Multiplies dx by the derivative of the input's function: for layers that don't do it on the way.
   void finish_dx() const {

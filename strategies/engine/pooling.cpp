@@ -21,28 +21,24 @@ Shape Pooling::build(const Shape& in, const BuildPlan& plan) {
       throw std::invalid_argument(who + " has windows with nothing but padding; make the dilation smaller");
     }
   }
-  if (built_ && !(window_ == window)) {
-    throw std::invalid_argument(who + " has a place in a model already; make a new layer for each place");
-  }
-  built_ = true;
-  window_ = window;
+  take_place(window_, window, plan.name);
   return {window.y.out, window.x.out, in.channels};
 }
 
 void Pooling::forward(const ForwardPass& pass) const {
   if (kind_ == PoolingKind::kMax) {
-    pass.backend.max_pool(window_, pass.x, pass.y);
+    pass.backend.max_pool(*window_, pass.x, pass.y);
   } else {
-    pass.backend.average_pool(window_, pass.x, pass.y);
+    pass.backend.average_pool(*window_, pass.x, pass.y);
   }
 }
 
 void Pooling::backward(const BackwardPass& pass) const {
   if (!pass.dx) return;
   if (kind_ == PoolingKind::kMax) {
-    pass.backend.max_pool_backward(window_, pass.x, pass.dz, pass.input_function, pass.input_saved, pass.dx);
+    pass.backend.max_pool_backward(*window_, pass.x, pass.dz, pass.input_function, pass.input_saved, pass.dx);
   } else {
-    pass.backend.average_pool_backward(window_, pass.dz, pass.input_function, pass.input_saved, pass.dx);
+    pass.backend.average_pool_backward(*window_, pass.dz, pass.input_function, pass.input_saved, pass.dx);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "strategies/engine/layer.h"
 #include "strategies/engine/window.h"
 
+#include <optional>
 #include <string>
 
 namespace mirrorscale::strategies {
@@ -30,8 +31,7 @@ class Pooling final : public Layer {
  private:
   const PoolingKind kind_;
   const Sliding sliding_;
-  bool built_ = false;
-  kernels::Window window_;
+  std::optional<kernels::Window> window_;  // from build on
 };
 
 /// Windows of size x size; stride 0: windows side by side.

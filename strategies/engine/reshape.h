@@ -1,6 +1,8 @@
 #pragma once
 #include "strategies/engine/layer.h"
 
+#include <optional>
+
 namespace mirrorscale::strategies {
 
 /// The same numbers of a sample, in the order height, width, channel, in another shape.
@@ -22,7 +24,8 @@ class Reshape final : public Layer {
   kernels::Matrix row(const Room& room, float* data, kernels::Layout layout) const;
 
   const Shape to_;
-  Shape in_, out_;
+  std::optional<Shape> in_;  // from build on
+  Shape out_;
 };
 
 LayerPtr flatten();

@@ -12,14 +12,6 @@ using kernels::Activation;
 using kernels::Layout;
 using kernels::Matrix;
 
-namespace {
-
-std::size_t size_of(const Shape& shape, int samples) {
-  return kernels::activation_size(samples * shape.rows(), shape.columns());
-}
-
-}  // namespace
-
 Residual::Residual(std::vector<LayerPtr> branch, const ResidualOptions& options)
     : branch_layers_(std::move(branch)),
       shortcut_layers_(options.shortcut),
@@ -57,7 +49,7 @@ std::size_t Residual::kept_size(int samples) const {
 }
 std::size_t Residual::scratch_size(int samples) const {
   const std::size_t branch = branch_->scratch_size(samples);
-  return shortcut_ ? size_of(in_, samples) + std::max(branch, shortcut_->scratch_size(samples)) : branch;
+  return shortcut_ ? matrix_size(in_, samples) + std::max(branch, shortcut_->scratch_size(samples)) : branch;
 }
 std::size_t Residual::largest_matrix(int samples) const {
   return std::max(branch_->largest_matrix(samples), shortcut_ ? shortcut_->largest_matrix(samples) : 0);
@@ -67,9 +59,8 @@ std::size_t Residual::largest_matrix(int samples) const {
 Residual::Rooms Residual::rooms(const Room& room, Layout layout) const {
   Rooms r{room, room, {}};
   if (!shortcut_) return r;
-  r.shortcut_dx = kernels::activation_view(layout, room.scratch, room.samples * in_.rows(), in_.columns(),
-                                           room.capacity * in_.rows());
-  r.branch.scratch = r.shortcut.scratch = room.scratch + size_of(in_, room.capacity);
+  r.shortcut_dx = matrix_in(layout, room.scratch, in_, room);
+  r.branch.scratch = r.shortcut.scratch = room.scratch + matrix_size(in_, room.capacity);
   r.shortcut.kept = room.kept + branch_->kept_size(room.capacity);
   return r;
 }
