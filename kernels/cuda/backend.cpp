@@ -56,8 +56,7 @@ class CudaBackend final : public DeviceBackend {
   }
   void linear_backward_input(ConstMatrix dy, ConstMatrix wt, Activation f, ConstMatrix saved,
                              Matrix dx) override {
-    begin(dy, wt, dx);
-    if (f != Activation::kLinear) require_rows(saved);
+    begin_derived(f, saved, dy, wt, dx);
     if (!blas_) {
       return check(launch_linear_backward_input(stream_.get(), tile(dx), dy, wt, f, saved, dx),
                    "start linear_backward_input");
@@ -94,8 +93,7 @@ class CudaBackend final : public DeviceBackend {
   }
   void convolve_backward_input(const Convolution& g, ConstMatrix dy, ConstMatrix wt, Activation f,
                                ConstMatrix saved, Matrix dx, float*) override {
-    begin(dy, wt, dx);
-    if (f != Activation::kLinear) require_rows(saved);
+    begin_derived(f, saved, dy, wt, dx);
     check(launch_convolve_backward_input(stream_.get(), g, dy, wt, f, saved, dx),
           "start convolve_backward_input");
   }
@@ -111,8 +109,7 @@ class CudaBackend final : public DeviceBackend {
   }
   void max_pool_backward(const Window& w, ConstMatrix x, ConstMatrix dy, Activation f, ConstMatrix saved,
                          Matrix dx) override {
-    begin(x, dy, dx);
-    if (f != Activation::kLinear) require_rows(saved);
+    begin_derived(f, saved, x, dy, dx);
     check(launch_max_pool_backward(stream_.get(), w, x, dy, f, saved, dx), "start max_pool_backward");
   }
   void average_pool(const Window& w, ConstMatrix x, Matrix y) override {
@@ -121,8 +118,7 @@ class CudaBackend final : public DeviceBackend {
   }
   void average_pool_backward(const Window& w, ConstMatrix dy, Activation f, ConstMatrix saved,
                              Matrix dx) override {
-    begin(dy, dx);
-    if (f != Activation::kLinear) require_rows(saved);
+    begin_derived(f, saved, dy, dx);
     check(launch_average_pool_backward(stream_.get(), w, dy, f, saved, dx), "start average_pool_backward");
   }
   void pack_pixels(int pixels, ConstMatrix x, Matrix packed) override {
@@ -130,8 +126,7 @@ class CudaBackend final : public DeviceBackend {
     check(launch_pack_pixels(stream_.get(), pixels, x, packed), "start pack_pixels");
   }
   void unpack_pixels(int pixels, ConstMatrix packed, Activation f, ConstMatrix saved, Matrix x) override {
-    begin(packed, x);
-    if (f != Activation::kLinear) require_rows(saved);
+    begin_derived(f, saved, packed, x);
     check(launch_unpack_pixels(stream_.get(), pixels, packed, f, saved, x), "start unpack_pixels");
   }
   void activate(Activation f, ConstMatrix z, Matrix y) override {
@@ -139,8 +134,7 @@ class CudaBackend final : public DeviceBackend {
     check(launch_activate(stream_.get(), f, z, y), "start activate");
   }
   void activate_backward(Activation f, ConstMatrix saved, ConstMatrix dy, Matrix dz) override {
-    begin(dy, dz);
-    if (f != Activation::kLinear) require_rows(saved);
+    begin_derived(f, saved, dy, dz);
     check(launch_activate_backward(stream_.get(), f, saved, dy, dz), "start activate_backward");
   }
   void softmax(ConstMatrix z, Matrix p) override {

@@ -56,6 +56,13 @@ class DeviceBackend : public Backend {
     enter();
   }
 
+  /// Where `saved`, from which the derivative of `f` is computed, isn't looked at for kLinear.
+  template <class... M>
+  void begin_derived(Activation f, const ConstMatrix& saved, const M&... matrices) const {
+    if (f != Activation::kLinear) require_rows(saved);
+    begin(matrices...);
+  }
+
   const int ordinal_;
   const BackendInfo info_;
   std::shared_ptr<DeviceMemory::Bytes> bytes_;         // of both

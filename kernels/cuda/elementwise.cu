@@ -13,10 +13,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   const auto i = global_thread();
   if (i >= fours) return;
   float4 v = load4(z + i * 4);
-  v.x = exact::activated<kFunction>(v.x);
-  v.y = exact::activated<kFunction>(v.y);
-  v.z = exact::activated<kFunction>(v.z);
-  v.w = exact::activated<kFunction>(v.w);
+  for_each_of_four([](float& x) { x = exact::activated<kFunction>(x); }, v);
   store4(v, y + i * 4);
 }
 
@@ -27,10 +24,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   if (i >= fours) return;
   const float4 s = load4(saved + i * 4);
   float4 v = load4(dy + i * 4);
-  v.x = exact::times_derivative<kFunction>(v.x, s.x);
-  v.y = exact::times_derivative<kFunction>(v.y, s.y);
-  v.z = exact::times_derivative<kFunction>(v.z, s.z);
-  v.w = exact::times_derivative<kFunction>(v.w, s.w);
+  for_each_of_four([](float& g, float from) { g = exact::times_derivative<kFunction>(g, from); }, v, s);
   store4(v, dz + i * 4);
 }
 

@@ -11,4 +11,13 @@ inline Launch fours_launch(const char* name, cudaStream_t stream, std::size_t fo
       .name = name, .blocks = blocks_of(fours, kFoursThreads), .threads = kFoursThreads, .stream = stream};
 }
 
+/// step(x of each), then y, z and w.
+template <class Step, class... Four>
+__device__ __forceinline__ void for_each_of_four(const Step& step, Four&... four) {
+  step(four.x...);
+  step(four.y...);
+  step(four.z...);
+  step(four.w...);
+}
+
 }  // namespace mirrorscale::kernels::cuda

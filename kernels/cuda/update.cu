@@ -14,10 +14,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   const float4 g = load4(gradient + i * 4);
   float4 weight = load4(w + i * 4), momentum = make_float4(0, 0, 0, 0);
   if constexpr (kMomentum != exact::Momentum::kNone) momentum = load4(m + i * 4);
-  exact::sgd_step<kMomentum>(update, g.x, weight.x, momentum.x);
-  exact::sgd_step<kMomentum>(update, g.y, weight.y, momentum.y);
-  exact::sgd_step<kMomentum>(update, g.z, weight.z, momentum.z);
-  exact::sgd_step<kMomentum>(update, g.w, weight.w, momentum.w);
+  for_each_of_four([&](auto&... v) { exact::sgd_step<kMomentum>(update, v...); }, g, weight, momentum);
   store4(weight, w + i * 4);
   if constexpr (kMomentum != exact::Momentum::kNone) store4(momentum, m + i * 4);
 }
@@ -28,10 +25,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   if (i >= fours) return;
   const float4 g = load4(gradient + i * 4);
   float4 weight = load4(w + i * 4), mean = load4(m + i * 4), square = load4(v + i * 4);
-  exact::adam_step(update, g.x, weight.x, mean.x, square.x);
-  exact::adam_step(update, g.y, weight.y, mean.y, square.y);
-  exact::adam_step(update, g.z, weight.z, mean.z, square.z);
-  exact::adam_step(update, g.w, weight.w, mean.w, square.w);
+  for_each_of_four([&](auto&... v) { exact::adam_step(update, v...); }, g, weight, mean, square);
   store4(weight, w + i * 4);
   store4(mean, m + i * 4);
   store4(square, v + i * 4);
@@ -45,10 +39,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   const float4 g = load4(gradient + i * 4);
   float4 weight = load4(w + i * 4), mean = load4(m + i * 4), square = load4(v + i * 4),
          most = load4(largest + i * 4);
-  exact::amsgrad_step(update, g.x, weight.x, mean.x, square.x, most.x);
-  exact::amsgrad_step(update, g.y, weight.y, mean.y, square.y, most.y);
-  exact::amsgrad_step(update, g.z, weight.z, mean.z, square.z, most.z);
-  exact::amsgrad_step(update, g.w, weight.w, mean.w, square.w, most.w);
+  for_each_of_four([&](auto&... v) { exact::amsgrad_step(update, v...); }, g, weight, mean, square, most);
   store4(weight, w + i * 4);
   store4(mean, m + i * 4);
   store4(square, v + i * 4);
@@ -66,10 +57,8 @@ __global__ void __launch_bounds__(kFoursThreads)
   float4 mean = make_float4(0, 0, 0, 0), moment = make_float4(0, 0, 0, 0);
   if constexpr (kCentred) mean = load4(a + i * 4);
   if constexpr (kMomentum) moment = load4(m + i * 4);
-  exact::rms_prop_step<kCentred, kMomentum>(update, g.x, weight.x, square.x, mean.x, moment.x);
-  exact::rms_prop_step<kCentred, kMomentum>(update, g.y, weight.y, square.y, mean.y, moment.y);
-  exact::rms_prop_step<kCentred, kMomentum>(update, g.z, weight.z, square.z, mean.z, moment.z);
-  exact::rms_prop_step<kCentred, kMomentum>(update, g.w, weight.w, square.w, mean.w, moment.w);
+  for_each_of_four([&](auto&... v) { exact::rms_prop_step<kCentred, kMomentum>(update, v...); }, g, weight,
+                   square, mean, moment);
   store4(weight, w + i * 4);
   store4(square, v + i * 4);
   if constexpr (kCentred) store4(mean, a + i * 4);
@@ -82,10 +71,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   if (i >= fours) return;
   const float4 g = load4(gradient + i * 4);
   float4 weight = load4(w + i * 4), sum = load4(a + i * 4);
-  exact::adagrad_step(update, g.x, weight.x, sum.x);
-  exact::adagrad_step(update, g.y, weight.y, sum.y);
-  exact::adagrad_step(update, g.z, weight.z, sum.z);
-  exact::adagrad_step(update, g.w, weight.w, sum.w);
+  for_each_of_four([&](auto&... v) { exact::adagrad_step(update, v...); }, g, weight, sum);
   store4(weight, w + i * 4);
   store4(sum, a + i * 4);
 }
@@ -97,10 +83,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   if (i >= fours) return;
   float4 s = load4(sum + i * 4);
   const float4 weight = load4(w + i * 4);
-  s.x = exact::limited_gradient(terms, most, s.x, weight.x);
-  s.y = exact::limited_gradient(terms, most, s.y, weight.y);
-  s.z = exact::limited_gradient(terms, most, s.z, weight.z);
-  s.w = exact::limited_gradient(terms, most, s.w, weight.w);
+  for_each_of_four([&](float& g, float of) { g = exact::limited_gradient(terms, most, g, of); }, s, weight);
   store4(s, g + i * 4);
 }
 
