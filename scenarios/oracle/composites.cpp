@@ -22,8 +22,6 @@ class AtPositions final : public Layer {
   AtPositions(std::size_t positions, LayerPtr layer) : positions_(positions), layer_(std::move(layer)) {}
   std::size_t inputs() const override { return positions_ * layer_->inputs(); }
   std::size_t outputs() const override { return positions_ * layer_->outputs(); }
-  double l1() const override { return layer_->l1(); }
-  double l2() const override { return layer_->l2(); }
   std::vector<ArraySize> arrays() const override { return layer_->arrays(); }
   std::size_t values_a_row() const override { return positions_ * layer_->values_a_row(); }
 

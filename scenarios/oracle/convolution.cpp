@@ -16,10 +16,8 @@ class ConvolutionLayer final : public Layer {
   }
   std::size_t inputs() const override { return c_.window.in_pixels() * c_.channels; }
   std::size_t outputs() const override { return c_.window.out_pixels() * c_.filters; }
-  double l1() const override { return c_.l1; }
-  double l2() const override { return c_.l2; }
   std::vector<ArraySize> arrays() const override {
-    std::vector<ArraySize> sizes{{c_.window.taps() * group_channels(), c_.filters}};
+    std::vector<ArraySize> sizes{{c_.window.taps() * group_channels(), c_.filters, c_.l1, c_.l2}};
     if (c_.bias) sizes.push_back({1, c_.filters});
     return sizes;
   }

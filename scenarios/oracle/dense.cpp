@@ -12,10 +12,8 @@ class DenseLayer final : public Layer {
   explicit DenseLayer(const Dense& settings) : settings_(settings) {}
   std::size_t inputs() const override { return settings_.inputs; }
   std::size_t outputs() const override { return settings_.outputs; }
-  double l1() const override { return settings_.l1; }
-  double l2() const override { return settings_.l2; }
   std::vector<ArraySize> arrays() const override {
-    std::vector<ArraySize> sizes{{settings_.inputs, settings_.outputs}};
+    std::vector<ArraySize> sizes{{settings_.inputs, settings_.outputs, settings_.l1, settings_.l2}};
     if (settings_.bias) sizes.push_back({1, settings_.outputs});
     return sizes;
   }

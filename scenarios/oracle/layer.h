@@ -16,9 +16,10 @@ struct Arithmetic {
   int threads = 1;
 };
 
-/// Rows and columns of a weight array.
+/// A weight array. It adds l1 * sum |w| + l2 * sum w^2 to the loss, once.
 struct ArraySize {
   std::size_t rows = 0, columns = 0;
+  double l1 = 0, l2 = 0;
 };
 
 /// One layer over whole batches, a row a sample. It keeps the values of the last forward for backward.
@@ -29,9 +30,6 @@ class Layer {
   virtual std::size_t outputs() const = 0;
   /// Its weight arrays, in the order in which they are handed to it.
   virtual std::vector<ArraySize> arrays() const { return {}; }
-  /// Penalties of its first array.
-  virtual double l1() const { return 0; }
-  virtual double l2() const { return 0; }
   /// Values that a row takes while it is worked on, roughly: so that callers can cut batches.
   virtual std::size_t values_a_row() const { return inputs() + outputs(); }
 

@@ -18,7 +18,7 @@ LayerPtr at_positions(std::size_t positions, LayerPtr layer);
 /// One after the other; nullptr where there are none: x itself.
 LayerPtr stack(std::vector<LayerPtr> layers);
 
-/// y = f(branch(x) + shortcut(x)); without a shortcut + x. Its layers have no penalties.
+/// y = f(branch(x) + shortcut(x)); without a shortcut + x.
 LayerPtr residual(LayerPtr branch, LayerPtr shortcut, Activation f);
 
 /// y = (x - mean) / sqrt(variance + epsilon) gamma + beta; arrays gamma, beta: [columns].

@@ -3,6 +3,7 @@
 #include "scenarios/oracle/accuracy.h"
 #include "scenarios/oracle/losses.h"
 #include "scenarios/oracle/penalties.h"
+#include "scenarios/oracle/sequence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +17,8 @@ namespace mirrorscale::scenarios::oracle {
 
 namespace {
 
-/// Rows that are predicted or evaluated at a time: at most, and so that no layer takes more values.
+/// Rows that are predicted or evaluated at a time: at most, and so that they take no more values in all
+/// layers.
 constexpr std::size_t kRowsAtOnce = 1024, kValuesAtOnce = std::size_t{1} << 23;
 /// Below any float32 number that matters: what underflow may cost.
 constexpr double kUnderflow = 1e-30;
@@ -56,31 +58,20 @@ Trainer::Trainer(std::vector<std::unique_ptr<Layer>> layers, Settings settings,
   if (layers.empty()) throw std::invalid_argument("[oracle] a network needs a layer");
   if (settings_.threads <= 0) settings_.threads = static_cast<int>(std::thread::hardware_concurrency());
   how_ = {settings_.errors, settings_.threads};
-  const auto add = [&](std::size_t rows, std::size_t columns) {
-    const std::size_t index = parameters_.size();
-    if (index >= weights.size()) {
-      throw std::invalid_argument("[oracle] " + std::to_string(weights.size()) +
-                                  " weight arrays are fewer than the layers have");
-    }
-    expect_size("weight array " + std::to_string(index), weights[index].size(), rows * columns);
+  network_ = stack(std::move(layers));
+  arrays_ = network_->arrays();
+  expect_size("the list of weight arrays", weights.size(), arrays_.size());
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    expect_size("weight array " + std::to_string(a), weights[a].size(), arrays_[a].rows * arrays_[a].columns);
     Parameter p;
-    p.w.resize(rows, columns);
-    p.w.value = weights[index];
+    p.w.resize(arrays_[a].rows, arrays_[a].columns);
+    p.w.value = weights[a];
     for (std::size_t i = 0; i < p.w.size(); ++i) {
       p.w.scale[i] = settings_.errors.rounds_weights ? std::fabs(p.w.value[i]) : 0;
     }
     prepare(settings_.optimizer, p);
     parameters_.push_back(std::move(p));
-  };
-  for (std::unique_ptr<Layer>& layer : layers) {
-    LayerState state{std::move(layer), parameters_.size()};
-    if (!layers_.empty())
-      expect_size("a layer's input", state.layer->inputs(), layers_.back().layer->outputs());
-    for (const ArraySize& size : state.layer->arrays()) add(size.rows, size.columns);
-    state.count = parameters_.size() - state.first;
-    layers_.push_back(std::move(state));
   }
-  expect_size("the list of weight arrays", weights.size(), parameters_.size());
 }
 
 Trainer::Trainer(const std::vector<LayerSettings>& layers, Settings settings,
@@ -88,7 +79,7 @@ Trainer::Trainer(const std::vector<LayerSettings>& layers, Settings settings,
     : Trainer(made(layers), std::move(settings), weights) {}
 
 void Trainer::check(const Batch& batch) const {
-  const std::size_t inputs = layers_.front().layer->inputs(), outputs = layers_.back().layer->outputs();
+  const std::size_t inputs = network_->inputs(), outputs = network_->outputs();
   if (batch.rows == 0) throw std::invalid_argument("[oracle] a batch without rows");
   expect_size("x", batch.x.size(), batch.rows * inputs);
   const std::size_t answers = batch.rows * settings_.answers;
@@ -105,7 +96,7 @@ void Trainer::check(const Batch& batch) const {
 
 Tracked Trainer::take_rows(std::span<const double> x, std::size_t rows) const {
   Tracked taken;
-  taken.resize(rows, layers_.front().layer->inputs());
+  taken.resize(rows, network_->inputs());
   expect_size("x", x.size(), taken.size());
   std::copy(x.begin(), x.end(), taken.value.begin());
   for (std::size_t i = 0; i < taken.size(); ++i) {
@@ -114,33 +105,17 @@ Tracked Trainer::take_rows(std::span<const double> x, std::size_t rows) const {
   return taken;
 }
 
-std::span<Parameter> Trainer::arrays_of(const LayerState& state) {
-  return std::span(parameters_).subspan(state.first, state.count);
-}
-
 std::size_t Trainer::rows_at_once() const {
-  std::size_t rows = kRowsAtOnce;
-  for (const LayerState& state : layers_) rows = std::min(rows, kValuesAtOnce / state.layer->values_a_row());
-  return std::max(rows, std::size_t{1});
+  return std::clamp(kValuesAtOnce / network_->values_a_row(), std::size_t{1}, kRowsAtOnce);
 }
 
 const Tracked& Trainer::forward(const Tracked& x) {
-  inputs_.clear();
-  const Tracked* at = &x;
-  for (const LayerState& state : layers_) {
-    inputs_.push_back(at);
-    at = &state.layer->forward(how_, *at, arrays_of(state));
-  }
-  return *at;
+  return network_->forward(how_, x, parameters_);
 }
 
-/// Of the last forward. `gradient`: of the summed loss by the last layer's output.
-void Trainer::backward(Tracked gradient, double normaliser) {
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    Tracked dx;
-    layers_[i].layer->backward(how_, *inputs_[i], gradient, arrays_of(layers_[i]), i == 0 ? nullptr : &dx);
-    gradient = std::move(dx);
-  }
+/// Of the last forward, which was of `x`. `gradient`: of the summed loss by the network's output.
+void Trainer::backward(const Tracked& x, const Tracked& gradient, double normaliser) {
+  network_->backward(how_, x, gradient, parameters_, nullptr);
   const double share = normaliser == 0 ? 0 : 1 / normaliser;
   for (Parameter& p : parameters_) {
     for (std::size_t i = 0; i < p.gradient.size(); ++i) {
@@ -151,11 +126,8 @@ void Trainer::backward(Tracked gradient, double normaliser) {
 }
 
 void Trainer::add_penalties() {
-  for (const LayerState& state : layers_) {
-    if (state.count == 0) continue;
-    Parameter& p = parameters_[state.first];
-    add_penalty_gradient(*state.layer, settings_.errors, p.w, p.gradient);
-  }
+  for (std::size_t a = 0; a < arrays_.size(); ++a)
+    add_penalty_gradient(arrays_[a], settings_.errors, parameters_[a].w, parameters_[a].gradient);
 }
 
 /// Scales all gradients together by min(1, clip / norm).
@@ -203,9 +175,8 @@ LossEstimate Trainer::loss_of(const Tracked& losses, double normaliser) const {
     result.data.bound =
         errors.bound_of((shared + std::sqrt(chain) + 2 * std::fabs(sum)) / std::fabs(normaliser));
   }
-  for (const LayerState& state : layers_) {
-    if (state.count == 0) continue;
-    const Penalty penalty = penalty_of(*state.layer, parameters_[state.first].w);
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    const Penalty penalty = penalty_of(arrays_[a], parameters_[a].w);
     result.penalty.value += penalty.value;
     result.penalty.bound += errors.bound_of(penalty.scale);
   }
@@ -223,7 +194,7 @@ LossEstimate Trainer::step(const Batch& batch) {
   gradient.rows = batch.rows;
   gradient.columns *= settings_.answers;
   const LossEstimate loss = loss_of(losses, normaliser(batch));
-  backward(std::move(gradient), normaliser(batch));
+  backward(x, gradient, normaliser(batch));
   add_penalties();
   clip();
   ++steps_;
@@ -244,7 +215,7 @@ Batch Trainer::answers_of(Batch batch) const {
 }
 
 Estimates Trainer::predict(std::span<const double> x, std::size_t rows) {
-  const std::size_t inputs = layers_.front().layer->inputs();
+  const std::size_t inputs = network_->inputs();
   expect_size("x", x.size(), rows * inputs);
   Estimates all;
   for (std::size_t first = 0, step = rows_at_once(); first < rows; first += step) {
@@ -258,7 +229,7 @@ Estimates Trainer::predict(std::span<const double> x, std::size_t rows) {
 
 Evaluation Trainer::evaluate(const Batch& rows) {
   check(rows);
-  const std::size_t inputs = layers_.front().layer->inputs(), outputs = layers_.back().layer->outputs();
+  const std::size_t inputs = network_->inputs(), outputs = network_->outputs();
   const bool binary =
       settings_.loss == Loss::kBinaryCrossEntropy || settings_.loss == Loss::kBinaryCrossEntropyFromLogits;
   Tracked losses, all;

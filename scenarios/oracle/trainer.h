@@ -75,12 +75,6 @@ class Trainer {
   Estimates slots(std::size_t array, int slot) const;
 
  private:
-  struct LayerState {
-    std::unique_ptr<Layer> layer;
-    std::size_t first = 0, count = 0;  // of its arrays, in parameters_
-  };
-
-  std::span<Parameter> arrays_of(const LayerState& state);
   std::size_t rows_at_once() const;
   void check(const Batch& batch) const;
   /// A row an answer, where a row of the data has several.
@@ -88,7 +82,7 @@ class Trainer {
   Batch answers_of(Batch batch) const;
   Tracked take_rows(std::span<const double> x, std::size_t rows) const;
   const Tracked& forward(const Tracked& x);
-  void backward(Tracked gradient, double normaliser);
+  void backward(const Tracked& x, const Tracked& gradient, double normaliser);
   void add_penalties();
   void clip();
   double normaliser(const Batch& batch) const;
@@ -97,8 +91,8 @@ class Trainer {
 
   Settings settings_;
   Arithmetic how_;
-  std::vector<const Tracked*> inputs_;  // of each layer, in the last forward
-  std::vector<LayerState> layers_;
+  std::unique_ptr<Layer> network_;
+  std::vector<ArraySize> arrays_;
   std::vector<Parameter> parameters_;
   std::size_t steps_ = 0;
 };

@@ -1,4 +1,5 @@
 // Cases computed on paper.
+#include "scenarios/oracle/sequence.h"
 #include "scenarios/oracle/trainer.h"
 
 #include <cmath>
@@ -176,6 +177,20 @@ TEST(OracleCases, AdoptedNumbersHaveNoErrorAndTheStepCountGoesOn) {
   const double rate = 0.01 * std::sqrt(1 - 0.999 * 0.999) / (1 - 0.81);
   EXPECT_NEAR(trainer.weights(0).values[0], 0.5 - rate * m2 / (std::sqrt(v2) + 1e-7), 1e-15);
   EXPECT_THROW(trainer.adopt(0, w, m), std::invalid_argument);
+}
+
+/// One feature, y = x + 3 x, and l2 = 0.5: 0.5 * 9 beside the data's loss (4 - 1)^2, gradient 2 * 3 * 1 + 3.
+TEST(OracleCases, PenaltiesCountInsideOfABranchToo) {
+  std::vector<std::unique_ptr<Layer>> layers, branch;
+  branch.push_back(make_layer(Dense{.inputs = 1, .outputs = 1, .bias = false, .l2 = 0.5}));
+  layers.push_back(residual(stack(std::move(branch)), nullptr, Activation::kLinear));
+  Trainer trainer(std::move(layers), {.loss = Loss::kMeanSquaredError, .optimizer = Sgd{.rate = 1}}, {{3}});
+  const Values one{1};
+  const LossEstimate loss = trainer.step({.rows = 1, .x = one, .targets = one});
+  EXPECT_EQ(loss.data.value, 9);
+  EXPECT_EQ(loss.penalty.value, 4.5);
+  EXPECT_EQ(trainer.gradients(0).values, Values{9});
+  EXPECT_EQ(trainer.weights(0).values, Values{-6});
 }
 
 TEST(OracleCases, RefusesWhatDoesNotFit) {
