@@ -1,19 +1,16 @@
 #include "scenarios/gate/config.h"
+#include "scenarios/toml_file.h"
 
 #include <fmt/format.h>
 #include <stdexcept>
-#include <toml++/toml.h>
 
 namespace mirrorscale::scenarios {
 namespace {
 
-class Reader {
+class Reader : public TomlFile {
  public:
-  explicit Reader(const std::filesystem::path& path) : path_(path) {}
+  explicit Reader(const std::filesystem::path& path) : TomlFile("gate", path) {}
 
-  [[noreturn]] void refuse(const toml::source_region& at, const std::string& text) const {
-    throw std::invalid_argument(fmt::format("[gate] {}:{}: {}", path_.string(), at.begin.line, text));
-  }
   double fraction(const std::string& key, const toml::node& node, double most) const {
     const auto value = node.value<double>();
     if (!value || !(*value >= 0 && *value <= most)) {
@@ -23,12 +20,9 @@ class Reader {
     return *value;
   }
   std::string text(const std::string& key, const toml::node& node) const {
-    if (const auto* value = node.as_string(); value != nullptr && !value->get().empty()) return value->get();
-    refuse(node.source(), "'" + key + "' needs a text");
-  }
-  bool truth(const std::string& key, const toml::node& node) const {
-    if (const auto* value = node.as_boolean()) return value->get();
-    refuse(node.source(), "'" + key + "' needs true or false");
+    std::string value = TomlFile::text(key, node);
+    if (value.empty()) refuse(node.source(), "'" + key + "' needs a text");
+    return value;
   }
   /// Whether this verdict fails the gate.
   bool fails(const std::string& key, const toml::node& node) const {
@@ -43,24 +37,10 @@ class Reader {
       refuse(node.source(), error.what());
     }
   }
-  const toml::table& table(const std::string& key, const toml::node& node) const {
-    if (const auto* value = node.as_table()) return *value;
-    refuse(node.source(), "'" + key + "' needs a table");
-  }
-  /// Each table of [[key]].
-  template <class Visit>
-  void each(const std::string& key, const toml::node& node, Visit visit) const {
-    const auto* array = node.as_array();
-    if (array == nullptr) refuse(node.source(), "'" + key + "' is a list of tables: [[" + key + "]]");
-    for (const toml::node& item : *array) visit(table(key, item));
-  }
   [[noreturn]] void unknown(const std::string& key, const toml::node& node, const char* where,
                             const char* known) const {
     refuse(node.source(), fmt::format("'{}' is not known in {}; there are {}", key, where, known));
   }
-
- private:
-  const std::filesystem::path& path_;
 };
 
 MetricLimits limits_from(const Reader& read, const toml::table& table, MetricLimits limits) {
@@ -129,16 +109,8 @@ Waiver waiver_from(const Reader& read, const toml::table& table) {
 }  // namespace
 
 GateConfig read_gate_config(const std::filesystem::path& path) {
-  if (!std::filesystem::is_regular_file(path)) {
-    throw std::runtime_error("[gate] " + path.string() + ": no such file");
-  }
   const Reader read(path);
-  toml::table root;
-  try {
-    root = toml::parse_file(path.string());
-  } catch (const toml::parse_error& error) {
-    read.refuse(error.source(), std::string(error.description()));
-  }
+  const toml::table root = read.parse();
   GateConfig config;
   for (const auto& [item, node] : root) {
     const std::string key(item.str());

@@ -19,17 +19,19 @@ std::vector<LayerPtr> branch_of(ModelTable& table, const std::string& key, int o
   return layers;
 }
 
-strategies::Penalty penalty_of(ModelTable& table) {
-  return {static_cast<float>(table.number("l1", 0, 0, 1e6)),
-          static_cast<float>(table.number("l2", 0, 0, 1e6))};
+/// What all layers with a kernel have.
+template <class Options>
+void take_kernel_options(ModelTable& table, Options& options) {
+  options.activation = table.text("activation", "linear");
+  options.use_bias = table.flag("use_bias", true);
+  options.kernel_initializer = strategies::initializer_from(table.text("initializer", "glorot_uniform"));
+  options.kernel_penalty = {static_cast<float>(table.number("l1", 0, 0, 1e6)),
+                            static_cast<float>(table.number("l2", 0, 0, 1e6))};
 }
 
 LayerPtr make_dense(ModelTable& table, int outputs) {
   strategies::DenseOptions options;
-  options.activation = table.text("activation", "linear");
-  options.use_bias = table.flag("use_bias", true);
-  options.kernel_initializer = strategies::initializer_from(table.text("initializer", "glorot_uniform"));
-  options.kernel_penalty = penalty_of(table);
+  take_kernel_options(table, options);
   return strategies::dense(table.units("units", outputs), options);
 }
 
@@ -80,10 +82,7 @@ LayerPtr make_conv2d(ModelTable& table, int) {
   options.dilation = both(table, "dilation", 1);
   options.padding = table.text("padding", "valid");
   options.groups = table.count("groups", 1);
-  options.activation = table.text("activation", "linear");
-  options.use_bias = table.flag("use_bias", true);
-  options.kernel_initializer = strategies::initializer_from(table.text("initializer", "glorot_uniform"));
-  options.kernel_penalty = penalty_of(table);
+  take_kernel_options(table, options);
   return strategies::conv2d(options);
 }
 

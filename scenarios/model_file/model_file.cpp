@@ -7,28 +7,14 @@
 #include "strategies/engine/network.h"
 #include "strategies/engine/optimizer.h"
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 
 namespace mirrorscale::scenarios {
 namespace {
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path) || !file)
-    throw std::runtime_error("[model] " + path + ": no such file, or it can't be read");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-toml::table parsed(const std::string& path) {
-  try {
-    return toml::parse(text_of(path), path);
-  } catch (const toml::parse_error& error) {
-    throw std::invalid_argument("[model] " + path + ":" + std::to_string(error.source().begin.line) + ": " +
-                                std::string(error.description()));
-  }
+TomlFile file_of(const std::string& path) {
+  return {"model", path};
 }
 
 /// Builds networks of the first layer, the first two, and so on until one is refused, and says which.
@@ -50,7 +36,7 @@ toml::table parsed(const std::string& path) {
 
 /// What the file says a row of the data is: height, width, channels.
 strategies::Shape input_for(const std::string& path, const toml::table& root, const RowShape& shape) {
-  ModelTable file(path, root);
+  ModelTable file(file_of(path), root);
   const std::vector<int> sizes = file.counts("input");
   if (sizes.empty()) return shape.in;
   if (sizes.size() != 3) file.refuse("'input' needs three sizes: height, width, channels");
@@ -62,7 +48,7 @@ strategies::Shape input_for(const std::string& path, const toml::table& root, co
 
 std::vector<strategies::LayerPtr> layers_for(const std::string& path, const toml::table& root,
                                              const RowShape& shape) {
-  ModelTable file(path, root);
+  ModelTable file(file_of(path), root);
   const std::vector<ModelTable> tables = file.tables("layers");
   const strategies::Shape input = input_for(path, root, shape);
   std::vector<strategies::LayerPtr> layers, tried;
@@ -101,12 +87,12 @@ bool names_a_model_file(std::string_view workload) {
 }
 
 std::string model_file_hash(const std::string& path) {
-  return harness::sha256(text_of(path));
+  return harness::sha256(file_of(path).content());
 }
 
 Workload read_model_file(const std::string& path) {
-  const auto root = std::make_shared<const toml::table>(parsed(path));
-  ModelTable table(path, *root);
+  const auto root = std::make_shared<const toml::table>(file_of(path).parse());
+  ModelTable table(file_of(path), *root);
   Workload workload;
   workload.name = path;
   workload.description = table.text("description", "a model from a file");

@@ -6,10 +6,6 @@
 
 namespace mirrorscale::scenarios {
 
-void ModelTable::refuse(const toml::source_region& at, const std::string& text) const {
-  throw std::invalid_argument(fmt::format("[model] {}:{}: {}", path_.string(), at.begin.line, text));
-}
-
 const toml::node* ModelTable::find(const std::string& key) {
   known_.insert(key);
   return table_.get(key);
@@ -21,9 +17,7 @@ const toml::node& ModelTable::need(const std::string& key) {
 }
 
 std::string ModelTable::text(const std::string& key) {
-  const toml::node& node = need(key);
-  if (const auto* value = node.as_string()) return value->get();
-  refuse(node.source(), "'" + key + "' needs a text");
+  return file_.text(key, need(key));
 }
 
 std::string ModelTable::text(const std::string& key, const std::string& otherwise) {
@@ -35,10 +29,10 @@ std::vector<std::string> ModelTable::texts(const std::string& key) {
   if (node == nullptr) return {};
   std::vector<std::string> all;
   const auto* array = node->as_array();
-  if (array == nullptr) refuse(node->source(), "'" + key + "' needs a list of texts");
+  if (array == nullptr) file_.refuse(node->source(), "'" + key + "' needs a list of texts");
   for (const toml::node& item : *array) {
     const auto* value = item.as_string();
-    if (value == nullptr) refuse(item.source(), "'" + key + "' needs a list of texts");
+    if (value == nullptr) file_.refuse(item.source(), "'" + key + "' needs a list of texts");
     all.push_back(value->get());
   }
   return all;
@@ -46,9 +40,7 @@ std::vector<std::string> ModelTable::texts(const std::string& key) {
 
 bool ModelTable::flag(const std::string& key, bool otherwise) {
   const toml::node* node = find(key);
-  if (node == nullptr) return otherwise;
-  if (const auto* value = node->as_boolean()) return value->get();
-  refuse(node->source(), "'" + key + "' needs true or false");
+  return node == nullptr ? otherwise : file_.truth(key, *node);
 }
 
 double ModelTable::number(const std::string& key, double otherwise, double least, double most) {
@@ -56,14 +48,14 @@ double ModelTable::number(const std::string& key, double otherwise, double least
   if (node == nullptr) return otherwise;
   const auto value = node->value<double>();
   if (value && *value >= least && *value <= most) return *value;
-  refuse(node->source(), fmt::format("'{}' needs a number from {} to {}", key, least, most));
+  file_.refuse(node->source(), fmt::format("'{}' needs a number from {} to {}", key, least, most));
 }
 
 int ModelTable::count_of(const std::string& key, const toml::node& node) const {
   const auto* value = node.as_integer();
   if (value != nullptr && value->get() >= 1 && value->get() <= std::numeric_limits<int>::max() / 64)
     return static_cast<int>(value->get());
-  refuse(node.source(), "'" + key + "' needs a whole number of at least 1");
+  file_.refuse(node.source(), "'" + key + "' needs a whole number of at least 1");
 }
 
 int ModelTable::count(const std::string& key) {
@@ -80,7 +72,8 @@ int ModelTable::units(const std::string& key, int outputs) {
   const auto* word = node.as_string();
   if (word == nullptr) return count_of(key, node);
   if (word->get() == "outputs") return outputs;
-  refuse(node.source(), "'" + key + "' needs a whole number or \"outputs\": what the data have to predict");
+  file_.refuse(node.source(),
+               "'" + key + "' needs a whole number or \"outputs\": what the data have to predict");
 }
 
 std::vector<int> ModelTable::counts(const std::string& key) {
@@ -96,14 +89,8 @@ std::vector<int> ModelTable::counts(const std::string& key) {
 std::vector<ModelTable> ModelTable::tables(const std::string& key) {
   const toml::node* node = find(key);
   if (node == nullptr) return {};
-  const auto* array = node->as_array();
   std::vector<ModelTable> all;
-  if (array == nullptr) refuse(node->source(), "'" + key + "' is a list of tables: [[" + key + "]]");
-  for (const toml::node& item : *array) {
-    const auto* table = item.as_table();
-    if (table == nullptr) refuse(item.source(), "'" + key + "' is a list of tables: [[" + key + "]]");
-    all.emplace_back(path_, *table);
-  }
+  file_.each(key, *node, [&](const toml::table& table) { all.emplace_back(file_, table); });
   return all;
 }
 
@@ -112,7 +99,7 @@ void ModelTable::require_all_known() const {
   for (const std::string& key : known_) known += (known.empty() ? "" : ", ") + key;
   for (const auto& [key, node] : table_) {
     if (!known_.contains(std::string(key.str())))
-      refuse(node.source(), fmt::format("'{}' is not known here; there are {}", key.str(), known));
+      file_.refuse(node.source(), fmt::format("'{}' is not known here; there are {}", key.str(), known));
   }
 }
 

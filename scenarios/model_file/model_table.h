@@ -1,8 +1,8 @@
 #pragma once
-#include <filesystem>
+#include "scenarios/toml_file.h"
+
 #include <set>
 #include <string>
-#include <toml++/toml.h>
 #include <vector>
 
 namespace mirrorscale::scenarios {
@@ -11,9 +11,9 @@ namespace mirrorscale::scenarios {
 /// All throw std::invalid_argument with file, line and key.
 class ModelTable {
  public:
-  ModelTable(const std::filesystem::path& path, const toml::table& table) : path_(path), table_(table) {}
+  ModelTable(const TomlFile& file, const toml::table& table) : file_(file), table_(table) {}
 
-  [[noreturn]] void refuse(const std::string& text) const { refuse(table_.source(), text); }
+  [[noreturn]] void refuse(const std::string& text) const { file_.refuse(table_.source(), text); }
   bool has(const std::string& key) { return find(key) != nullptr; }
   std::string text(const std::string& key);
   std::string text(const std::string& key, const std::string& otherwise);
@@ -32,12 +32,11 @@ class ModelTable {
   void require_all_known() const;
 
  private:
-  [[noreturn]] void refuse(const toml::source_region& at, const std::string& text) const;
   const toml::node* find(const std::string& key);
   const toml::node& need(const std::string& key);
   int count_of(const std::string& key, const toml::node& node) const;
 
-  std::filesystem::path path_;
+  TomlFile file_;
   const toml::table& table_;
   std::set<std::string> known_;
 };
