@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   const float4 g = load4(gradient + i * 4);
   float4 weight = load4(w + i * 4), momentum = make_float4(0, 0, 0, 0);
   if constexpr (kMomentum != exact::Momentum::kNone) momentum = load4(m + i * 4);
-  for_each_of_four([&](auto&... v) { exact::sgd_step<kMomentum>(update, v...); }, g, weight, momentum);
+  for_each_of_four([&](auto&... each) { exact::sgd_step<kMomentum>(update, each...); }, g, weight, momentum);
   store4(weight, w + i * 4);
   if constexpr (kMomentum != exact::Momentum::kNone) store4(momentum, m + i * 4);
 }
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   if (i >= fours) return;
   const float4 g = load4(gradient + i * 4);
   float4 weight = load4(w + i * 4), mean = load4(m + i * 4), square = load4(v + i * 4);
-  for_each_of_four([&](auto&... v) { exact::adam_step(update, v...); }, g, weight, mean, square);
+  for_each_of_four([&](auto&... each) { exact::adam_step(update, each...); }, g, weight, mean, square);
   store4(weight, w + i * 4);
   store4(mean, m + i * 4);
   store4(square, v + i * 4);
@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(kFoursThreads)
   const float4 g = load4(gradient + i * 4);
   float4 weight = load4(w + i * 4), mean = load4(m + i * 4), square = load4(v + i * 4),
          most = load4(largest + i * 4);
-  for_each_of_four([&](auto&... v) { exact::amsgrad_step(update, v...); }, g, weight, mean, square, most);
+  for_each_of_four([&](auto&... each) { exact::amsgrad_step(update, each...); }, g, weight, mean, square,
+                   most);
   store4(weight, w + i * 4);
   store4(mean, m + i * 4);
   store4(square, v + i * 4);
@@ -57,8 +58,8 @@ __global__ void __launch_bounds__(kFoursThreads)
   float4 mean = make_float4(0, 0, 0, 0), moment = make_float4(0, 0, 0, 0);
   if constexpr (kCentred) mean = load4(a + i * 4);
   if constexpr (kMomentum) moment = load4(m + i * 4);
-  for_each_of_four([&](auto&... v) { exact::rms_prop_step<kCentred, kMomentum>(update, v...); }, g, weight,
-                   square, mean, moment);
+  for_each_of_four([&](auto&... each) { exact::rms_prop_step<kCentred, kMomentum>(update, each...); }, g,
+                   weight, square, mean, moment);
   store4(weight, w + i * 4);
   store4(square, v + i * 4);
   if constexpr (kCentred) store4(mean, a + i * 4);
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(kFoursThreads)
   if (i >= fours) return;
   const float4 g = load4(gradient + i * 4);
   float4 weight = load4(w + i * 4), sum = load4(a + i * 4);
-  for_each_of_four([&](auto&... v) { exact::adagrad_step(update, v...); }, g, weight, sum);
+  for_each_of_four([&](auto&... each) { exact::adagrad_step(update, each...); }, g, weight, sum);
   store4(weight, w + i * 4);
   store4(sum, a + i * 4);
 }
@@ -83,7 +84,8 @@ __global__ void __launch_bounds__(kFoursThreads)
   if (i >= fours) return;
   float4 s = load4(sum + i * 4);
   const float4 weight = load4(w + i * 4);
-  for_each_of_four([&](float& g, float of) { g = exact::limited_gradient(terms, most, g, of); }, s, weight);
+  for_each_of_four([&](float& at, float of) { at = exact::limited_gradient(terms, most, at, of); }, s,
+                   weight);
   store4(s, g + i * 4);
 }
 
