@@ -121,9 +121,8 @@ def test_workers_end_with_their_parent(run: subprocess.Popen) -> None:
         wait_until("the worker is gone", lambda worker=worker: gone(worker))
 
 
-def test_who_has_no_token_sleeps(run: subprocess.Popen) -> None:
-    """While the one runs, all threads of the other sleep: looked at again and again."""
-    first, second = both_workers(run)
+def looks(first: int, second: int) -> tuple[int, int]:
+    """In how many of 300 looks both ran, and in how many one of them."""
     both_ran, one_ran = 0, 0
     for _ in range(300):
         # The look takes a moment, in which the token may move on; a thread that wakes late is seen at most once.
@@ -131,5 +130,19 @@ def test_who_has_no_token_sleeps(run: subprocess.Popen) -> None:
         both_ran += before and other and after
         one_ran += before or other
         time.sleep(0.003)
-    assert one_ran > 20
-    assert both_ran <= 3
+    return both_ran, one_ran
+
+
+def test_who_has_no_token_sleeps(run: subprocess.Popen) -> None:
+    """While the one runs, all threads of the other sleep: looked at again and again.
+
+    A thread that has given the token away but lost its core before it could lie down is seen as ready for some
+    milliseconds. That comes in bursts, on a busy machine: one quiet round of several is enough, for who doesn't sleep is
+    seen in most looks of every round.
+    """
+    first, second = both_workers(run)
+    rounds = []
+    while len(rounds) < 5 and not (rounds and rounds[-1][0] <= 3):
+        rounds.append(looks(first, second))
+    assert all(one_ran > 20 for _, one_ran in rounds)
+    assert rounds[-1][0] <= 3, rounds
