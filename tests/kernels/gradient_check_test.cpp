@@ -117,16 +117,18 @@ TEST(GradientCheckOfRows, DenseLosses) {
 }
 
 TEST(GradientCheckOfImages, Convolution) {
-  for (const auto& [name, g, samples, shard] : kImageCases) {
+  for (const ImageCase& c : kImageCases) {
+    const Convolution& g = c.g;  // no structured binding: clang 14 can't capture one
+    const int samples = c.samples, shard = c.shard_samples;
     if (samples * g.window.out_pixels() * g.filters > 600) continue;
-    SCOPED_TRACE(name);
+    SCOPED_TRACE(c.name);
     auto x = (g.packed ? activations<double>(samples, g.window.in_pixels() * g.channels)
                        : activations<double>(samples * g.window.in_pixels(), g.channels))
                  .fill(1);
     auto w = weights<double>(g.kernel_rows(), g.filters).fill(2), dw = w;
     auto wt = weights<double>(g.filters, g.kernel_rows());
     for (int r = 0; r < w.rows(); ++r) {
-      for (int c = 0; c < w.columns(); ++c) wt.at(c, r) = w.at(r, c);
+      for (int k = 0; k < w.columns(); ++k) wt.at(k, r) = w.at(r, k);
     }
     auto y = activations<double>(samples * g.window.out_pixels(), g.filters), r = y;
     r.fill(3);
