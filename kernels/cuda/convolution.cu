@@ -12,10 +12,8 @@ constexpr int kPixels = 4;               // rows of a group
 /// A matrix in rows, as kernels take it.
 struct Rows {
   const float* data;
-  int stride;
-  __device__ const float* row(int r) const {
-    return data + static_cast<std::size_t>(r) * static_cast<std::size_t>(stride);
-  }
+  std::ptrdiff_t stride;
+  __device__ const float* row(int r) const { return data + r * stride; }
 };
 Rows rows_of(ConstMatrix m) {
   return {m.data, m.row_stride};

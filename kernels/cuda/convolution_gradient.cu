@@ -15,29 +15,29 @@ struct OneSum {
 };
 
 struct Gradient {
-  Convolution g;
   const float *x, *dy;
   int x_stride, dy_stride;
   int samples, shard_samples;
   float* dw;
-  int dw_stride;
+  std::ptrdiff_t dw_stride;  // as wide as a pointer: no padding, see tests/emulated_cuda/launch.h
 };
 
 /// The chain of one element of dw over samples first .. last - 1.
-__device__ float leaf_sum(const Gradient& a, int tap, int channel, int filter, int first, int last) {
-  const WindowAxis &vertical = a.g.window.y, &horizontal = a.g.window.x;
+__device__ float leaf_sum(const Convolution& g, const Gradient& a, int tap, int channel, int filter,
+                          int first, int last) {
+  const WindowAxis &vertical = g.window.y, &horizontal = g.window.x;
   const int ky = tap / horizontal.size, kx = tap % horizontal.size;
   float sum = 0;
   for (int sample = first; sample < last; ++sample) {
     const float* dy =
         a.dy +
-        static_cast<std::size_t>(sample * a.g.window.out_pixels()) * static_cast<std::size_t>(a.dy_stride) +
+        static_cast<std::size_t>(sample * g.window.out_pixels()) * static_cast<std::size_t>(a.dy_stride) +
         filter;
     const float* image = a.x +
-                         static_cast<std::size_t>(a.g.packed ? sample : sample * a.g.window.in_pixels()) *
+                         static_cast<std::size_t>(g.packed ? sample : sample * g.window.in_pixels()) *
                              static_cast<std::size_t>(a.x_stride) +
                          channel;
-    const int step = a.g.packed ? a.g.channels : a.x_stride;
+    const int step = g.packed ? g.channels : a.x_stride;
     for (int oy = 0; oy < vertical.out; ++oy) {
       const int y = vertical.source(oy, ky);
       for (int ox = 0; ox < horizontal.out; ++ox, dy += a.dy_stride) {
@@ -52,13 +52,14 @@ __device__ float leaf_sum(const Gradient& a, int tap, int channel, int filter, i
 
 /// Thread (leaf, filter) of block (filters, row of dw) adds up a micro-shard; then the block joins its
 /// leaves, a complete subtree but for the last ones.
-__global__ void __launch_bounds__(kColumns* kLeaves) convolve_backward_weights_kernel(Gradient a) {
+__global__ void __launch_bounds__(kColumns* kLeaves)
+    convolve_backward_weights_kernel(Convolution g, Gradient a) {
   __shared__ float leaves[kLeaves][kColumns];
   const int lane = static_cast<int>(threadIdx.x) % kColumns, leaf = static_cast<int>(threadIdx.x) / kColumns;
   const int filter = static_cast<int>(blockIdx.y) * kColumns + lane, row = static_cast<int>(blockIdx.x);
-  const int tap = row / a.g.tap_rows(), c = row % a.g.tap_rows();
-  const bool real = row < a.g.kernel_rows() && c < a.g.group_channels() && filter < a.g.filters;
-  const int channel = real ? filter / a.g.group_filters() * a.g.group_channels() + c : 0;
+  const int tap = row / g.tap_rows(), c = row % g.tap_rows();
+  const bool real = row < g.kernel_rows() && c < g.group_channels() && filter < g.filters;
+  const int channel = real ? filter / g.group_filters() * g.group_channels() + c : 0;
   const int all = (a.samples + a.shard_samples - 1) / a.shard_samples;
   TreeStack<OneSum, 31> tree;
   OneSum whole{0};
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(kColumns* kLeaves) convolve_backward_weights_k
     if (leaf < count && real) {
       const int from = (first + leaf) * a.shard_samples,
                 until = a.samples < from + a.shard_samples ? a.samples : from + a.shard_samples;
-      leaves[leaf][lane] = leaf_sum(a, tap, channel, filter, from, until);
+      leaves[leaf][lane] = leaf_sum(g, a, tap, channel, filter, from, until);
     }
     __syncthreads();
     for (int step = 1; step < kLeaves; step *= 2) {
@@ -82,8 +83,7 @@ __global__ void __launch_bounds__(kColumns* kLeaves) convolve_backward_weights_k
     __syncthreads();
   }
   if (leaf == 0 && filter < a.dw_stride) {
-    a.dw[static_cast<std::size_t>(row) * static_cast<std::size_t>(a.dw_stride) + filter] =
-        real ? whole.value : 0.0F;
+    a.dw[row * a.dw_stride + filter] = real ? whole.value : 0.0F;
   }
 }
 
@@ -91,22 +91,15 @@ __global__ void __launch_bounds__(kColumns* kLeaves) convolve_backward_weights_k
 
 cudaError_t launch_convolve_backward_weights(cudaStream_t stream, const Convolution& g, ConstMatrix x,
                                              ConstMatrix dy, int shard_samples, Matrix dw) {
-  const Gradient a{g,
-                   x.data,
-                   dy.data,
-                   x.row_stride,
-                   dy.row_stride,
-                   dy.rows / g.window.out_pixels(),
-                   shard_samples,
-                   dw.data,
-                   dw.row_stride};
+  const Gradient a{x.data,        dy.data, x.row_stride, dy.row_stride, dy.rows / g.window.out_pixels(),
+                   shard_samples, dw.data, dw.row_stride};
   return launch(
       {.name = "convolve_backward_weights",
        .blocks = static_cast<std::size_t>(padded(dw.rows)),
        .threads = kColumns * kLeaves,
        .stream = stream,
        .columns = static_cast<unsigned>(blocks_of(static_cast<std::size_t>(dw.row_stride), kColumns))},
-      &convolve_backward_weights_kernel, a);
+      &convolve_backward_weights_kernel, g, a);
 }
 
 }  // namespace mirrorscale::kernels::cuda

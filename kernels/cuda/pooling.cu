@@ -12,10 +12,9 @@ constexpr int kThreads = 256;
 template <class T>
 struct Elements {
   T* data;
-  int rows, columns, stride;
-  __device__ T& at(int row, int column) const {
-    return data[static_cast<std::size_t>(row) * static_cast<std::size_t>(stride) + column];
-  }
+  int rows, columns;
+  std::ptrdiff_t stride;
+  __device__ T& at(int row, int column) const { return data[row * stride + column]; }
 };
 Elements<float> elements_of(Matrix m) {
   return {m.data, m.rows, m.columns, m.row_stride};

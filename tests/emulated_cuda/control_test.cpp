@@ -1,5 +1,6 @@
 // What only the control API can bring about, and what only it can see.
 #include "emulated_cuda/faults.h"
+#include "emulated_cuda/launch.h"
 #include "emulated_cuda/test_kernels.h"
 #include "emulated_cuda/test_support.h"
 #include <cmath>
@@ -154,6 +155,20 @@ TEST_F(Control, HostPointersAreNoArguments) {
   EXPECT_EQ(fill(host.data(), 1, 16, stream), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorIllegalAddress);
   emulated::reset();
+}
+
+/// Half of the last word is a number, the other half what lay there before: together they once looked like an
+/// address of another device.
+TEST_F(Control, PaddingOfAStructureIsNotReadAsAPointer) {
+  struct Padded {
+    float* data;
+    int n;
+  };
+  using emulated::Argument;
+  EXPECT_EQ(emulated::argument_kind<Padded>(), Argument::Kind::kNumbers);
+  EXPECT_EQ(emulated::argument_kind<View>(), Argument::Kind::kStructure);
+  EXPECT_EQ(emulated::argument_kind<float*>(), Argument::Kind::kPointer);
+  EXPECT_EQ(emulated::argument_kind<int>(), Argument::Kind::kNumbers);
 }
 
 TEST_F(Control, TheDefaultStreamIsRefused) {

@@ -45,9 +45,13 @@ bool arguments_are_allowed(const Launched& launched, const char* name, int devic
   for (std::size_t i = 0; i < launched.argument_count; ++i) {
     const Argument& argument = launched.arguments[i];
     const void* pointer = nullptr;
-    if (argument.is_pointer) std::memcpy(&pointer, argument.value, sizeof pointer);
-    const bool allowed = argument.is_pointer ? !pointer || may_touch(device, pointer, 0)
-                                             : structure_is_allowed(argument, device);
+    bool allowed = true;
+    if (argument.kind == Argument::Kind::kPointer) {
+      std::memcpy(&pointer, argument.value, sizeof pointer);
+      allowed = !pointer || may_touch(device, pointer, 0);
+    } else if (argument.kind == Argument::Kind::kStructure) {
+      allowed = structure_is_allowed(argument, device);
+    }
     if (allowed) continue;
     std::fprintf(stderr,
                  "emulated CUDA: kernel %s: argument %zu of %zu (%p) is no memory that device %d may touch\n",

@@ -13,8 +13,15 @@ namespace mirrorscale::emulated_cuda {
 struct Argument {
   const void* value;
   std::size_t bytes;
-  bool is_pointer;
+  enum class Kind { kPointer, kStructure, kNumbers } kind;
 };
+
+template <class T>
+constexpr Argument::Kind argument_kind() {
+  if (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) return Argument::Kind::kPointer;
+  return std::is_class_v<T> && std::has_unique_object_representations_v<T> ? Argument::Kind::kStructure
+                                                                           : Argument::Kind::kNumbers;
+}
 
 /// A kernel with its arguments, type-erased; replayed by graphs.
 struct Launched {
@@ -33,7 +40,8 @@ cudaError_t enqueue_erased(dim3 grid, dim3 block, std::size_t shared_bytes, cuda
 /// Queues kernel(arguments...) on `stream`, as cudaLaunchKernelEx would. `name` is kept, not copied. Every
 /// pointer among the arguments is checked when the kernel starts: memory that the device may not touch, freed
 /// memory and plain host memory leave the sticky cudaErrorIllegalAddress. Structures are searched for
-/// pointers into the memory of other devices.
+/// pointers into the memory of other devices, word by word; not those with padding, where a word may be half
+/// a number and half what lay on the stack before.
 template <class... P>
 cudaError_t enqueue(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
                     void (*kernel)(P...), const char* name, std::tuple<P...> arguments) {
@@ -46,10 +54,8 @@ cudaError_t enqueue(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_
   std::apply(
       [&](const auto&... value) {
         std::size_t i = 0;
-        ((body->arguments[i++] =
-              {&value, sizeof(value),
-               std::is_pointer_v<std::remove_cvref_t<decltype(value)>> &&
-                   !std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<decltype(value)>>>}),
+        ((body->arguments[i++] = {&value, sizeof(value),
+                                  argument_kind<std::remove_cvref_t<decltype(value)>>()}),
          ...);
         (void)i;
       },
