@@ -98,7 +98,7 @@ void add_compare(CLI::App& app, CommandContext& context) {
       ->add_option("--restarts", o->restarts,
                    "fresh pairs of processes for each cell [16, more for many cells]")
       ->check(CLI::Range(2, 1000));
-  command->add_option("--budget", o->budget_s, "seconds of slices in all [2 for each restart of each cell]");
+  command->add_option("--budget", o->budget_s, "seconds of slices in all [1 for each restart of each cell]");
   command->add_option("--slice-ms", o->slice_ms, "shortest slice in ms; at least one step")
       ->check(CLI::Range(0.1, 60000.0))
       ->capture_default_str();

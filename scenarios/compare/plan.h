@@ -27,7 +27,7 @@ struct ComparePlan {
   std::vector<ComparedCell> cells;
   double planted_b = 0;  // a planted slowdown of side B, a fraction of its step; for studies
   int restarts = kUsualRestarts;
-  double restart_s = 2;  // of slices, in each restart of each cell
+  double restart_s = 1;  // of slices, in each restart of each cell
   double slice_s = 0.01;
   std::uint64_t seed = 1;  // of orders
   SliceClock clock = SliceClock::kAuto;
