@@ -186,13 +186,17 @@ class Backend {
   // `gradient` may be empty when only the loss is wanted, and may be the prediction itself. `loss` may be
   // empty.
 
-  /// Sparse cross-entropy from logits: log(sum exp(z - max)) - (z[label] - max). z: [rows, classes]
+  // `smoothing` s (Keras' label_smoothing), in [0, 1); 0 for none: of what a row is, the part s is spread
+  // evenly, over classes (t[c] = s / classes, + 1 - s at the label) or over yes and no (t (1 - s) + s / 2).
+
+  /// Sparse cross-entropy from logits: log(sum exp(z - max)) - (z[label] - max); with smoothing
+  /// log(sum exp(z - max)) - sum t (z - max). z: [rows, classes]
   virtual void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights,
-                                     Matrix gradient, Column loss) = 0;
+                                     float smoothing, Matrix gradient, Column loss) = 0;
   /// Sparse cross-entropy from probabilities: -log(clamp(p[label], 1e-7, 1 - 1e-7)); the gradient is 0 where
-  /// the clamp acts.
+  /// the clamp acts. With smoothing -sum t log(clamp(p)).
   virtual void sparse_cross_entropy(ConstMatrix probabilities, const int* labels, const float* weights,
-                                    Matrix gradient, Column loss) = 0;
+                                    float smoothing, Matrix gradient, Column loss) = 0;
   /// Mean over columns of (prediction - target)^2.
   virtual void mean_squared_error(ConstMatrix prediction, ConstMatrix target, const float* weights,
                                   Matrix gradient, Column loss) = 0;
@@ -201,11 +205,11 @@ class Backend {
                                    Matrix gradient, Column loss) = 0;
   /// Mean over columns of binary cross-entropy from logits: max(z, 0) - z t + log(1 + exp(-|z|)).
   virtual void binary_cross_entropy_from_logits(ConstMatrix logits, ConstMatrix target, const float* weights,
-                                                Matrix gradient, Column loss) = 0;
+                                                float smoothing, Matrix gradient, Column loss) = 0;
   /// Mean over columns of -(t log p + (1 - t) log(1 - p)), p clamped to [1e-7, 1 - 1e-7]; the gradient is 0
   /// where the clamp acts.
   virtual void binary_cross_entropy(ConstMatrix probabilities, ConstMatrix target, const float* weights,
-                                    Matrix gradient, Column loss) = 0;
+                                    float smoothing, Matrix gradient, Column loss) = 0;
 
   /// out[row] = weights[row], or 1 where `weights` is null.
   virtual void row_weights(const float* weights, int rows, Column out) = 0;

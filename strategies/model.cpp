@@ -3,6 +3,7 @@
 #include "strategies/engine/dropout.h"
 #include "strategies/engine/embedding.h"
 #include "strategies/engine/layer_norm.h"
+#include "strategies/engine/tally.h"
 
 #include <algorithm>
 #include <bit>
@@ -65,7 +66,8 @@ void Model::check_scope() const {
       ". Move the construction of the model inside `auto scope = strategy.scope();` of " + now.name + ".");
 }
 
-void Model::compile(OptimizerPtr optimizer, LossPtr loss, std::vector<MetricPtr> metrics) {
+void Model::compile(OptimizerPtr optimizer, LossPtr loss, std::vector<MetricPtr> metrics,
+                    std::vector<CountMetricPtr> counted) {
   check_scope();
   if (!optimizer || !loss)
     throw std::invalid_argument("[compile] needs an optimizer and a loss; one is null");
@@ -74,7 +76,12 @@ void Model::compile(OptimizerPtr optimizer, LossPtr loss, std::vector<MetricPtr>
     if (!metric) throw std::invalid_argument("[compile] a metric is null");
     require_same_scope("metric '" + metric->name() + "'", metric->scope(), options_.name, scope_);
   }
-  objective_ = {std::move(loss), std::move(metrics), std::move(optimizer)};
+  for (const CountMetricPtr& metric : counted) {
+    if (!metric) throw std::invalid_argument("[compile] a metric is null");
+    require_same_scope("metric '" + metric->name() + "'", metric->scope(), options_.name, scope_);
+  }
+  objective_ = {std::move(loss), std::move(metrics), std::move(optimizer), std::move(counted)};
+  trained_ = evaluated_ = {};
   session_->compile(objective_);
 }
 
@@ -86,9 +93,16 @@ void Model::compile(const std::string& optimizer, const std::string& loss,
   try {
     const LossPtr made = make_loss(loss);
     std::vector<MetricPtr> made_metrics;
-    for (const std::string& metric : metrics) made_metrics.push_back(make_metric(metric, *made));
+    std::vector<CountMetricPtr> counted;
+    for (const std::string& metric : metrics) {
+      if (is_count_metric(metric)) {
+        counted.push_back(make_count_metric(metric, *made));
+      } else {
+        made_metrics.push_back(make_metric(metric, *made));
+      }
+    }
     const OptimizerPtr made_optimizer = make_optimizer(optimizer, context);
-    compile(made_optimizer, made, std::move(made_metrics));
+    compile(made_optimizer, made, std::move(made_metrics), std::move(counted));
   } catch (...) {
     internal::exchange_current_scope(before);
     throw;
@@ -107,7 +121,22 @@ Logs Model::logs_of(const Pooled& pooled, const std::string& prefix, double pena
   for (std::size_t m = 0; m < objective_.metrics.size(); ++m) {
     logs[prefix + objective_.metrics[m]->name()] = objective_.metrics[m]->shown(pooled.metric(m));
   }
+  for (std::size_t m = 0; m < objective_.counted.size(); ++m) {
+    const auto cells = Tally::part(objective_.counted, m, network_->outputs(), pooled.counts);
+    const auto value = objective_.counted[m]->value(cells);
+    if (value) logs[prefix + objective_.counted[m]->name()] = *value;
+  }
   return logs;
+}
+
+std::map<std::string, CountTable> Model::tables_of(const std::vector<std::int64_t>& counts) const {
+  std::map<std::string, CountTable> tables;
+  for (std::size_t m = 0; m < objective_.counted.size(); ++m) {
+    auto table =
+        objective_.counted[m]->table(Tally::part(objective_.counted, m, network_->outputs(), counts));
+    if (table) tables[objective_.counted[m]->name()] = *std::move(table);
+  }
+  return tables;
 }
 
 void Model::train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options) {
@@ -126,9 +155,11 @@ void Model::train_epoch(LoopControl& control, const DatasetPtr& train, const Fit
       each(options.callbacks, [&](Callback& c) { count = std::min(count, c.most_steps(this->steps())); });
       each(options.callbacks, [&](Callback& c) { c.on_train_batch_begin(control, at.batch); });
     }
-    session_->train(order, at.batch, count, nullptr, &steps);
+    const Pooled all = session_->train(order, at.batch, count, nullptr, &steps);
     for (const Pooled& step : steps)
       at.sums.merge(step);  // in this order, so that executions don't change the bits
+    at.sums.add_counts(all.counts);
+    at.sums.data_wait_s += all.data_wait_s;
     at.batch += count;
     if (!stepwise) continue;
     each(options.callbacks,
@@ -146,7 +177,9 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
     throw std::invalid_argument("[fit] validation_batch is " + std::to_string(options.validation_batch) +
                                 "; needs at least 1, or 0 for global_batch");
   }
-  session_->start_training(train, options.global_batch, options.accumulate);
+  const DatasetPtr rows =
+      options.class_weight.empty() ? train : with_class_weights(train, options.class_weight);
+  session_->start_training(rows, options.global_batch, options.accumulate);
   LoopControl control{.model = *this,
                       .position = {.epoch = options.initial_epoch, .batch = 0, .sums = {}},
                       .train = train.get(),
@@ -165,9 +198,11 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
          !control.stop_now) {
     const int epoch = control.position.epoch;
     each(options.callbacks, [&](Callback& c) { c.on_epoch_begin(control, epoch); });
-    train_epoch(control, train, options);
+    train_epoch(control, rows, options);
     if (control.stop_now) break;
     logs = logs_of(control.position.sums, "", 0);
+    trained_ = control.position.sums.counts;
+    data_wait_s_ = control.position.sums.data_wait_s;
     if (strategy().kind() == "model_averaging") session_->average_weights();
     if (options.validation) {
       const int batch = options.validation_batch > 0 ? options.validation_batch : options.global_batch;
@@ -215,6 +250,7 @@ Logs Model::evaluate(LoopControl& control, const DatasetPtr& dataset, const Eval
     }
   }
   const Logs logs = logs_of(sums, "", penalty);
+  evaluated_ = std::move(sums.counts);
   each(options.callbacks, [&](Callback& c) { c.on_test_end(control, logs); });
   return logs;
 }

@@ -5,6 +5,7 @@
 #include "strategies/engine/residual.h"
 #include "strategies/engine/scope_tag.h"
 #include "strategies/engine/self_attention.h"
+#include "strategies/input/class_weights.h"
 #include "strategies/session.h"
 
 #include <cstdint>
@@ -34,6 +35,9 @@ struct FitOptions {
   int validation_batch = 0;     // 0: global_batch
   int steps_per_execution = 1;  // batches between two batch callbacks
   std::vector<CallbackPtr> callbacks = {};
+  /// Multiplies the sample weights of the training rows (not of the validation's), and so weighs loss and
+  /// metrics; the mean is still over the summed weight, where Keras divides by the number of rows.
+  ClassWeights class_weight = {};
   /// Go on from here instead of the beginning of initial_epoch: set by restore
   /// (checkpoint/training_state.h). `epochs` are then those of the whole training.
   std::optional<LoopState> resume = {};
@@ -70,8 +74,9 @@ class Model {
 
   /// Throws std::invalid_argument when the model, the optimizer or a metric was made in another scope than
   /// the one it is compiled in, saying what to move where.
-  void compile(OptimizerPtr optimizer, LossPtr loss, std::vector<MetricPtr> metrics = {});
-  /// By name; see make_optimizer, make_loss, make_metric.
+  void compile(OptimizerPtr optimizer, LossPtr loss, std::vector<MetricPtr> metrics = {},
+               std::vector<CountMetricPtr> counted = {});
+  /// By name; see make_optimizer, make_loss, make_metric and make_count_metric.
   void compile(const std::string& optimizer, const std::string& loss,
                const std::vector<std::string>& metrics = {}, const OptimizerContext& context = {});
 
@@ -79,6 +84,10 @@ class Model {
   History fit(const DatasetPtr& train, const FitOptions& options);
   Logs evaluate(const DatasetPtr& dataset, const EvaluateOptions& options = {});
   Predictions predict(const DatasetPtr& dataset, int global_batch = 256);
+  /// The tables of the metrics that have one (confusion), by the metric's name: of the last evaluation,
+  /// validation included, and of the last whole epoch of training.
+  std::map<std::string, CountTable> evaluation_tables() const { return tables_of(evaluated_); }
+  std::map<std::string, CountTable> training_tables() const { return tables_of(trained_); }
 
   const std::string& name() const { return options_.name; }
   std::uint64_t seed() const { return options_.seed; }
@@ -87,6 +96,8 @@ class Model {
   const Objective& objective() const { return objective_; }
   Session& session() { return *session_; }
   Optimizer& optimizer();
+  /// Of the last whole epoch of training, since it began or was gone on with; see Pooled.
+  double data_wait_s() const { return data_wait_s_; }
   std::int64_t steps() const { return session_->steps(); }
   std::vector<NamedArray> weights() const { return session_->weights(); }
   void set_weights(const std::vector<NamedArray>& arrays) { session_->set_weights(arrays); }
@@ -101,12 +112,15 @@ class Model {
   void train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options);
   Logs evaluate(LoopControl& control, const DatasetPtr& dataset, const EvaluateOptions& options);
   void check_scope() const;
+  std::map<std::string, CountTable> tables_of(const std::vector<std::int64_t>& counts) const;
 
   ModelOptions options_;
   ScopeTag scope_ = current_scope();
   std::shared_ptr<const Network> network_;
   std::unique_ptr<Session> session_;
   Objective objective_;
+  std::vector<std::int64_t> trained_, evaluated_;  // counts
+  double data_wait_s_ = 0;
 };
 
 LayerPtr dense(int units, const std::string& activation = "linear");

@@ -237,6 +237,7 @@ void Session::check_answers(const Dataset& dataset) const {
   const TargetShape shape{dataset.classes(), dataset.target_columns()};
   state_->objective.loss->check(network_->outputs(), shape);
   for (const auto& metric : state_->objective.metrics) metric->check(network_->outputs(), shape);
+  for (const auto& metric : state_->objective.counted) metric->check(network_->outputs(), shape);
   const int positions = network_->out().rows(), answers = shape.classes > 0 ? dataset.labels_per_row() : 1;
   if (answers == positions) return;
   throw std::invalid_argument("[data] '" + dataset.name() + "' has " + std::to_string(answers) +

@@ -1,5 +1,6 @@
 #pragma once
 #include "strategies/engine/batch.h"
+#include "strategies/engine/count_metric.h"
 #include "strategies/engine/loss.h"
 #include "strategies/engine/metric.h"
 #include "strategies/engine/network.h"
@@ -28,10 +29,15 @@ struct Pooled {
   double loss_sum = 0, weight_sum = 0;
   std::vector<double> metric_sums;
   std::int64_t rows = 0;
+  std::vector<std::int64_t> counts = {};  // of the metrics of counts, see Tally; empty where there are none
+  /// Seconds that the replica which waited longest had nothing to do but to wait for rows: on the host all of
+  /// their copying; on a GPU that with no work enqueued behind it (what a sweep's phases measure is exact).
+  double data_wait_s = 0;
 
   /// `penalty` is added to the loss of every unit of weight.
   void add(const StepStatistics& statistics, std::int64_t batch_rows, double penalty = 0);
   void merge(const Pooled& other);
+  void add_counts(std::span<const std::int64_t> more);
   double loss() const { return weight_sum == 0 ? 0 : loss_sum / weight_sum; }
   double metric(std::size_t i) const { return weight_sum == 0 ? 0 : metric_sums[i] / weight_sum; }
 };
@@ -49,6 +55,7 @@ struct Objective {
   LossPtr loss;
   std::vector<MetricPtr> metrics;
   OptimizerPtr optimizer;
+  std::vector<CountMetricPtr> counted = {};  // metrics of counts
 };
 
 /// Row-major predictions in input order: of each row the columns of all its positions, one after the other.
@@ -76,7 +83,8 @@ class Session {
   /// take memory; in `exact` numerics no bit changes.
   void start_training(DatasetPtr dataset, int global_batch, int accumulate = 1);
   /// Trains the batches first .. first + count - 1 of an epoch whose rows come in `order` (all rows of the
-  /// data set). Returns the pooled statistics; `each_step`, where given, gets those of every step; `timeline`
+  /// data set). Returns the pooled statistics; `each_step`, where given, gets those of every step, but for
+  /// counts and data wait, which are of all the steps together; `timeline`
   /// must have room for `count` steps. When a replica fails, the steps that all had finished are done and
   /// counted.
   Pooled train(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,

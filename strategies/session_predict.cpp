@@ -48,6 +48,7 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
   const int positions = network_->out().rows();  // results of a row
   const std::int64_t window = std::max<std::int64_t>(1, kWindow / positions / global_batch) * global_batch;
   const auto kept = std::make_shared<std::vector<float>>();
+  const auto tallies = std::make_shared<std::vector<Tally>>(state_->tallies());
   for (std::int64_t begin = 0; begin < all; begin += window) {
     const auto window_rows = rows.subspan(static_cast<std::size_t>(begin),
                                           static_cast<std::size_t>(std::min(window, all - begin)));
@@ -57,7 +58,7 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
     const auto of_row = static_cast<std::size_t>(positions) * kernels::kPanel;
     kept->assign(shared->size() * of_row, 0.0F);
     State::run(strategy_, state_,
-               [dataset, shared, global_batch, kept, of_row, sharder = strategy_.parts().sharder](
+               [dataset, shared, global_batch, kept, of_row, tallies, sharder = strategy_.parts().sharder](
                    State& state, Communicator& seat) {
                  const auto rank = static_cast<std::size_t>(seat.rank());
                  Replica& replica = *state.replicas[rank];
@@ -76,6 +77,8 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
                    const auto arrived = batch.receive(0, mine.count);
                    replica.forward(arrived.features);
                    replica.judge(*state.objective.loss, state.objective.metrics, arrived.targets, false);
+                   if (!tallies->empty())
+                     (*tallies)[rank].add(replica.backend(), replica.output(), arrived.targets);
                    batch.done(0);
                    const kernels::ConstMatrix statistics =
                        on_host(replica.backend(), replica.statistics(), room);
@@ -92,6 +95,7 @@ Pooled Session::evaluate(const DatasetPtr& dataset, std::span<const std::int64_t
       sums.add(result, at % of_row == 0 ? 1 : 0);
     }
   }
+  for (const Tally& tally : *tallies) sums.add_counts(tally.counts());
   return sums;
 }
 

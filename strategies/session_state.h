@@ -1,4 +1,5 @@
 #pragma once
+#include "strategies/engine/tally.h"
 #include "strategies/input/accumulation.h"
 #include "strategies/session.h"
 
@@ -52,6 +53,8 @@ struct Session::State {
   /// `rows` of a data set into a slot of a replica's buffers, and on their way.
   static void load(const Dataset& dataset, std::span<const std::int64_t> rows, BatchBuffers& batch, int slot);
 
+  /// A tally for each replica; none where no metric counts.
+  std::vector<Tally> tallies() const;
   /// l1 * sum |w| + l2 * sum w^2 over replica 0's penalised parameters.
   double penalty() const;
   const StepPlan& plan(std::int64_t batch) const {

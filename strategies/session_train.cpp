@@ -4,6 +4,7 @@
 #include "strategies/trace/range.h"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 
 namespace mirrorscale::strategies {
@@ -38,6 +39,21 @@ void Pooled::merge(const Pooled& other) {
   weight_sum += other.weight_sum;
   for (std::size_t m = 0; m < metric_sums.size(); ++m) metric_sums[m] += other.metric_sums[m];
   rows += other.rows;
+  data_wait_s += other.data_wait_s;
+  add_counts(other.counts);
+}
+
+void Pooled::add_counts(std::span<const std::int64_t> more) {
+  counts.resize(std::max(counts.size(), more.size()));
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    if (__builtin_add_overflow(counts[i], more[i], &counts[i]))
+      throw std::invalid_argument("[metric] the sample weights of all rows sum up to more than 2^33");
+  }
+}
+
+std::vector<Tally> Session::State::tallies() const {
+  if (objective.counted.empty()) return {};
+  return {replicas.size(), Tally(objective.counted, network->outputs())};
 }
 
 void Session::start_training(DatasetPtr dataset, int global_batch, int accumulate) {
@@ -124,7 +140,7 @@ void Session::check_steps(std::span<const std::int64_t> order, std::int64_t firs
 class Session::Steps {
  public:
   Steps(State& state, Communicator& host, const LossNormaliser& normaliser, std::int64_t done,
-        RowObserver* observer)
+        RowObserver* observer, Tally* tally)
       : state_(state),
         host_(host),
         rank_(host.rank()),
@@ -135,6 +151,7 @@ class Session::Steps {
         normaliser_(normaliser),
         done_(done),
         observer_(observer),
+        tally_(tally),
         gradients_ready_(
             [this](std::size_t from) { state_.reducer->gradients_ready(rank_, seat_, replica_, from); }) {
     roots_.reserve(state.most_roots);
@@ -152,7 +169,11 @@ class Session::Steps {
     const auto& pieces = pieces_of(first + i);
     mark(StepMark::kStart);
     for (std::size_t p = 0; p < pieces.size(); ++p) {
-      if (loaded_ == used_) load(rows, first, i, pieces[p]);
+      if (loaded_ == used_) {
+        const auto begin = std::chrono::steady_clock::now();
+        load(rows, first, i, pieces[p]);
+        data_wait_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      }
       const auto slot = static_cast<int>(used_++ % batch_.slots());
       const BatchBuffers::Arrived arrived = batch_.receive(slot, pieces[p].rows.count);
       if (p == 0) mark(StepMark::kInput);
@@ -190,6 +211,7 @@ class Session::Steps {
     }
   }
 
+  double data_wait_s() const { return data_wait_s_; }
   void add_to(Pooled& sums) const { sums.add(reduced_.statistics, plan_->rows, penalty_); }
 
  private:
@@ -210,6 +232,7 @@ class Session::Steps {
       roots_.push_back({root.rows.first, root.rows.count, replica_.gradient(root.arena)});
     if (state_.recordings.empty() || !run_recorded(piece, arrived, slot, alone)) {
       forward(arrived);
+      if (tally_ != nullptr) tally_->add(backend_, replica_.output(), arrived.targets);
       if (alone) mark(StepMark::kForward);
       backward(alone ? gradients_ready_ : std::function<void(std::size_t)>());
     }
@@ -249,6 +272,7 @@ class Session::Steps {
     if (alone) mark(StepMark::kForward);
     const TraceRange range("forward and backward");
     found->ops->replay();
+    if (tally_ != nullptr) tally_->add(backend_, replica_.output(), arrived.targets);
     return true;
   }
 
@@ -296,12 +320,13 @@ class Session::Steps {
   const LossNormaliser& normaliser_;
   const std::int64_t done_;  // steps before the first of these
   RowObserver* const observer_;
+  Tally* const tally_;  // null where no metric counts
   const std::function<void(std::size_t)> gradients_ready_;
   std::vector<GradientRoot> roots_;
   const BatchPlan* plan_ = nullptr;
   std::int64_t step_ = 0, first_row_ = 0;  // of this step
   ReductionResult reduced_;
-  double penalty_ = 0;
+  double penalty_ = 0, data_wait_s_ = 0;
   bool marking_ = false;
   std::int64_t loaded_ = 0, used_ = 0;  // pieces
 };
@@ -314,6 +339,8 @@ Pooled Session::train(std::span<const std::int64_t> order, std::int64_t first, s
     std::vector<std::int64_t> rows;  // of these steps, in order
     Pooled sums;
     std::vector<Pooled> each;
+    std::vector<Tally> tallies;  // by rank, and so is
+    std::vector<double> data_wait_s;
   };
   const auto work = std::make_shared<Work>();
   const auto begin = static_cast<std::size_t>(first * state_->global_batch);
@@ -321,18 +348,25 @@ Pooled Session::train(std::span<const std::int64_t> order, std::int64_t first, s
   const auto part = order.subspan(std::min(begin, order.size()), std::min(wanted, order.size() - begin));
   work->rows.assign(part.begin(), part.end());
   work->sums.metric_sums.resize(state_->objective.metrics.size());
+  work->tallies = state_->tallies();
+  work->data_wait_s.resize(state_->replicas.size());
   if (each_step != nullptr) work->each.assign(static_cast<std::size_t>(count), work->sums);
   State::run(strategy_, state_,
              [work, first, count, timeline, done = steps(), observer = observer_,
               normaliser = strategy_.parts().normaliser](State& state, Communicator& host) {
-               Steps steps(state, host, *normaliser, done, observer);
+               const auto rank = static_cast<std::size_t>(host.rank());
+               Steps steps(state, host, *normaliser, done, observer,
+                           work->tallies.empty() ? nullptr : &work->tallies[rank]);
                for (std::int64_t i = 0; i < count; ++i) {
                  steps.run(work->rows, first, i, count, timeline);
                  if (host.rank() != 0) continue;
                  steps.add_to(work->sums);
                  if (!work->each.empty()) steps.add_to(work->each[static_cast<std::size_t>(i)]);
                }
+               work->data_wait_s[rank] = steps.data_wait_s();
              });
+  work->sums.data_wait_s = *std::max_element(work->data_wait_s.begin(), work->data_wait_s.end());
+  for (const Tally& tally : work->tallies) work->sums.add_counts(tally.counts());
   if (each_step != nullptr) *each_step = std::move(work->each);
   return std::move(work->sums);
 }

@@ -102,13 +102,13 @@ class CpuBackend final : public HostBackend {
     t_.attention->backward(a, qkv, norms, y, dy, dqkv, scratch);
   }
 
-  void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,
-                             Column loss) override {
-    t_.losses->softmax_cross_entropy(logits, labels, weights, gradient, loss);
+  void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, float smoothing,
+                             Matrix gradient, Column loss) override {
+    t_.losses->softmax_cross_entropy(logits, labels, weights, smoothing, gradient, loss);
   }
   void sparse_cross_entropy(ConstMatrix probabilities, const int* labels, const float* weights,
-                            Matrix gradient, Column loss) override {
-    t_.losses->sparse_cross_entropy(probabilities, labels, weights, gradient, loss);
+                            float smoothing, Matrix gradient, Column loss) override {
+    t_.losses->sparse_cross_entropy(probabilities, labels, weights, smoothing, gradient, loss);
   }
   void mean_squared_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
                           Column loss) override {
@@ -119,12 +119,12 @@ class CpuBackend final : public HostBackend {
     t_.losses->mean_absolute_error(prediction, target, weights, gradient, loss);
   }
   void binary_cross_entropy_from_logits(ConstMatrix logits, ConstMatrix target, const float* weights,
-                                        Matrix gradient, Column loss) override {
-    t_.losses->binary_cross_entropy_from_logits(logits, target, weights, gradient, loss);
+                                        float smoothing, Matrix gradient, Column loss) override {
+    t_.losses->binary_cross_entropy_from_logits(logits, target, weights, smoothing, gradient, loss);
   }
   void binary_cross_entropy(ConstMatrix probabilities, ConstMatrix target, const float* weights,
-                            Matrix gradient, Column loss) override {
-    t_.losses->binary_cross_entropy(probabilities, target, weights, gradient, loss);
+                            float smoothing, Matrix gradient, Column loss) override {
+    t_.losses->binary_cross_entropy(probabilities, target, weights, smoothing, gradient, loss);
   }
   void sparse_hits(ConstMatrix scores, const int* labels, const float* weights, Column hits) override {
     t_.losses->sparse_hits(scores, labels, weights, hits);

@@ -76,12 +76,15 @@ struct AttentionTable {
 };
 
 struct LossTable {
-  using Sparse = void (*)(ConstMatrix z, const int* labels, const float* weights, Matrix gradient,
-                          Column loss);
+  using Sparse = void (*)(ConstMatrix z, const int* labels, const float* weights, float smoothing,
+                          Matrix gradient, Column loss);
   using Dense = void (*)(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
                          Column loss);
+  using Binary = void (*)(ConstMatrix prediction, ConstMatrix target, const float* weights, float smoothing,
+                          Matrix gradient, Column loss);
   Sparse softmax_cross_entropy, sparse_cross_entropy;
-  Dense mean_squared_error, mean_absolute_error, binary_cross_entropy_from_logits, binary_cross_entropy;
+  Dense mean_squared_error, mean_absolute_error;
+  Binary binary_cross_entropy_from_logits, binary_cross_entropy;
   void (*sparse_hits)(ConstMatrix scores, const int* labels, const float* weights, Column hits);
   void (*binary_hits)(ConstMatrix prediction, ConstMatrix target, float threshold, const float* weights,
                       Column hits);

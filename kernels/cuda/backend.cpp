@@ -188,33 +188,34 @@ class CudaBackend final : public DeviceBackend {
           "start attention_backward");
   }
 
-  void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,
-                             Column loss) override {
+  void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, float smoothing,
+                             Matrix gradient, Column loss) override {
     begin(logits, gradient);
-    check(launch_softmax_cross_entropy(stream_.get(), logits, labels, weights, gradient, loss),
+    check(launch_softmax_cross_entropy(stream_.get(), logits, labels, weights, smoothing, gradient, loss),
           "start softmax_cross_entropy");
   }
   void sparse_cross_entropy(ConstMatrix probabilities, const int* labels, const float* weights,
-                            Matrix gradient, Column loss) override {
+                            float smoothing, Matrix gradient, Column loss) override {
     begin(probabilities, gradient);
-    check(launch_sparse_cross_entropy(stream_.get(), probabilities, labels, weights, gradient, loss),
-          "start sparse_cross_entropy");
+    check(
+        launch_sparse_cross_entropy(stream_.get(), probabilities, labels, weights, smoothing, gradient, loss),
+        "start sparse_cross_entropy");
   }
   void mean_squared_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
                           Column loss) override {
-    mean_loss(MeanLoss::kSquared, prediction, target, weights, gradient, loss);
+    mean_loss(MeanLoss::kSquared, prediction, target, weights, 0, gradient, loss);
   }
   void mean_absolute_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
                            Column loss) override {
-    mean_loss(MeanLoss::kAbsolute, prediction, target, weights, gradient, loss);
+    mean_loss(MeanLoss::kAbsolute, prediction, target, weights, 0, gradient, loss);
   }
   void binary_cross_entropy_from_logits(ConstMatrix logits, ConstMatrix target, const float* weights,
-                                        Matrix gradient, Column loss) override {
-    mean_loss(MeanLoss::kBinaryFromLogits, logits, target, weights, gradient, loss);
+                                        float smoothing, Matrix gradient, Column loss) override {
+    mean_loss(MeanLoss::kBinaryFromLogits, logits, target, weights, smoothing, gradient, loss);
   }
   void binary_cross_entropy(ConstMatrix probabilities, ConstMatrix target, const float* weights,
-                            Matrix gradient, Column loss) override {
-    mean_loss(MeanLoss::kBinary, probabilities, target, weights, gradient, loss);
+                            float smoothing, Matrix gradient, Column loss) override {
+    mean_loss(MeanLoss::kBinary, probabilities, target, weights, smoothing, gradient, loss);
   }
   void row_weights(const float* weights, int rows, Column out) override {
     enter();
@@ -298,9 +299,9 @@ class CudaBackend final : public DeviceBackend {
   Tile tile(Matrix out) const { return tile_for(out.rows, out.columns, multiprocessors_); }
 
   void mean_loss(MeanLoss which, ConstMatrix prediction, ConstMatrix target, const float* weights,
-                 Matrix gradient, Column loss) {
+                 float smoothing, Matrix gradient, Column loss) {
     begin(prediction, target, gradient);
-    check(launch_mean_loss(stream_.get(), which, prediction, target, weights, gradient, loss),
+    check(launch_mean_loss(stream_.get(), which, prediction, target, weights, smoothing, gradient, loss),
           "start a mean loss");
   }
   float arena_sum(Norm norm, std::size_t count, const float* w) {

@@ -79,12 +79,13 @@ cudaError_t launch_unpack_pixels(cudaStream_t stream, int pixels, ConstMatrix pa
 cudaError_t launch_softmax(cudaStream_t stream, ConstMatrix z, Matrix p);
 cudaError_t launch_softmax_backward(cudaStream_t stream, ConstMatrix p, ConstMatrix dy, Matrix dz);
 cudaError_t launch_softmax_cross_entropy(cudaStream_t stream, ConstMatrix logits, const int* labels,
-                                         const float* weights, Matrix gradient, Column loss);
+                                         const float* weights, float smoothing, Matrix gradient, Column loss);
 cudaError_t launch_sparse_cross_entropy(cudaStream_t stream, ConstMatrix probabilities, const int* labels,
-                                        const float* weights, Matrix gradient, Column loss);
+                                        const float* weights, float smoothing, Matrix gradient, Column loss);
 enum class MeanLoss { kSquared, kAbsolute, kBinaryFromLogits, kBinary };
+/// `smoothing` of the binary ones; 0 for the others.
 cudaError_t launch_mean_loss(cudaStream_t stream, MeanLoss which, ConstMatrix prediction, ConstMatrix target,
-                             const float* weights, Matrix gradient, Column loss);
+                             const float* weights, float smoothing, Matrix gradient, Column loss);
 cudaError_t launch_sparse_hits(cudaStream_t stream, ConstMatrix scores, const int* labels,
                                const float* weights, Column hits);
 cudaError_t launch_binary_hits(cudaStream_t stream, ConstMatrix prediction, ConstMatrix target,

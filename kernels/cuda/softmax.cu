@@ -34,23 +34,32 @@ __global__ void __launch_bounds__(kRowThreads)
 template <int kHeld>
 __global__ void __launch_bounds__(kRowThreads)
     softmax_cross_entropy_kernel(const float* logits, int logits_stride, const int* labels,
-                                 const float* weights, float* gradient, int gradient_stride, float* loss,
-                                 std::size_t loss_stride, int rows, int columns) {
+                                 const float* weights, float smoothing, float* gradient, int gradient_stride,
+                                 float* loss, std::size_t loss_stride, int rows, int columns) {
   const RowPart part = this_row(rows);
   const float* row = logits + row_start(part.row, logits_stride);
   const RowValues<kHeld> values(row, part.lane, part.there ? columns : 0);
   const float top = row_maximum(values), sum = exponential_sum(values, top);
+  const float own = 1.0F - smoothing, other = smoothing / static_cast<float>(columns);
+  float scores = 0;  // summed where there is smoothing, by whole groups of lanes
+  if (smoothing > 0.0F) {
+    float chain = 0;
+    values.each([&](int, float v) { chain = chain + (v - top); });
+    scores = sum_of_lanes(chain);
+  }
   if (!part.there) return;
   const int label = labels[part.row];
   const float weight = weights == nullptr ? 1.0F : weights[part.row];
   if (loss != nullptr && label % kPanel == part.lane) {
-    loss[static_cast<std::size_t>(part.row) * loss_stride] = weight * (exact::log(sum) - (row[label] - top));
+    float score = row[label] - top;
+    if (smoothing > 0.0F) score = own * score + other * scores;
+    loss[static_cast<std::size_t>(part.row) * loss_stride] = weight * (exact::log(sum) - score);
   }
   if (gradient == nullptr) return;
   float* out = gradient + row_start(part.row, gradient_stride);
   values.each([&](int c, float v) {
     const float share = exact::exp(v - top) / sum;
-    out[c] = (c == label ? share - 1.0F : share) * weight;
+    out[c] = (share - (c == label ? own + other : other)) * weight;
   });
 }
 
@@ -71,11 +80,13 @@ cudaError_t launch_softmax_backward(cudaStream_t stream, ConstMatrix p, ConstMat
 }
 
 cudaError_t launch_softmax_cross_entropy(cudaStream_t stream, ConstMatrix logits, const int* labels,
-                                         const float* weights, Matrix gradient, Column loss) {
+                                         const float* weights, float smoothing, Matrix gradient,
+                                         Column loss) {
   return with_held(logits.columns, [&](auto held) {
     return launch(row_launch("softmax_cross_entropy", stream, logits.rows),
                   &softmax_cross_entropy_kernel<held()>, logits.data, logits.row_stride, labels, weights,
-                  gradient.data, gradient.row_stride, loss.data, loss.stride, logits.rows, logits.columns);
+                  smoothing, gradient.data, gradient.row_stride, loss.data, loss.stride, logits.rows,
+                  logits.columns);
   });
 }
 

@@ -105,13 +105,13 @@ class ReferenceBackend final : public HostBackend {
     reference::attention_backward<float>(a, qkv, norms, y, dy, dqkv);
   }
 
-  void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, Matrix gradient,
-                             Column loss) override {
-    reference::softmax_cross_entropy<float>(logits, labels, weights, gradient, plain(loss));
+  void softmax_cross_entropy(ConstMatrix logits, const int* labels, const float* weights, float smoothing,
+                             Matrix gradient, Column loss) override {
+    reference::softmax_cross_entropy<float>(logits, labels, weights, smoothing, gradient, plain(loss));
   }
   void sparse_cross_entropy(ConstMatrix probabilities, const int* labels, const float* weights,
-                            Matrix gradient, Column loss) override {
-    reference::sparse_cross_entropy<float>(probabilities, labels, weights, gradient, plain(loss));
+                            float smoothing, Matrix gradient, Column loss) override {
+    reference::sparse_cross_entropy<float>(probabilities, labels, weights, smoothing, gradient, plain(loss));
   }
   void mean_squared_error(ConstMatrix prediction, ConstMatrix target, const float* weights, Matrix gradient,
                           Column loss) override {
@@ -122,12 +122,13 @@ class ReferenceBackend final : public HostBackend {
     reference::mean_absolute_error<float>(prediction, target, weights, gradient, plain(loss));
   }
   void binary_cross_entropy_from_logits(ConstMatrix logits, ConstMatrix target, const float* weights,
-                                        Matrix gradient, Column loss) override {
-    reference::binary_cross_entropy_from_logits<float>(logits, target, weights, gradient, plain(loss));
+                                        float smoothing, Matrix gradient, Column loss) override {
+    reference::binary_cross_entropy_from_logits<float>(logits, target, weights, smoothing, gradient,
+                                                       plain(loss));
   }
   void binary_cross_entropy(ConstMatrix probabilities, ConstMatrix target, const float* weights,
-                            Matrix gradient, Column loss) override {
-    reference::binary_cross_entropy<float>(probabilities, target, weights, gradient, plain(loss));
+                            float smoothing, Matrix gradient, Column loss) override {
+    reference::binary_cross_entropy<float>(probabilities, target, weights, smoothing, gradient, plain(loss));
   }
   void sparse_hits(ConstMatrix scores, const int* labels, const float* weights, Column hits) override {
     reference::sparse_hits<float>(scores, labels, weights, plain(hits));

@@ -22,33 +22,64 @@ T weight_of(const T* weights, int row) {
   return weights == nullptr ? T(1) : weights[row];
 }
 
+/// What a row is with label smoothing: `label` at its label, `other` at the other classes.
 template <class T>
-void softmax_cross_entropy(BasicMatrix<const T> logits, const int* labels, const T* weights,
+struct SmoothedLabel {
+  SmoothedLabel(T smoothing, int classes)
+      : own(T(1) - smoothing), other(smoothing / static_cast<T>(classes)), label(own + other) {}
+  T own, other, label;
+};
+
+template <class T>
+void softmax_cross_entropy(BasicMatrix<const T> logits, const int* labels, const T* weights, T smoothing,
                            BasicMatrix<T> gradient, BasicColumn<T> loss) {
+  const SmoothedLabel<T> is(smoothing, logits.columns);
   for (int r = 0; r < logits.rows; ++r) {
     const T top = row_maximum(logits, r), sum = exponential_sum(logits, r, top),
             weight = weight_of(weights, r);
-    const T label = logits.at(r, labels[r]);
+    T score = logits.at(r, labels[r]) - top;
+    if (smoothing > T(0)) {
+      score = is.own * score +
+              is.other * chain_sum<T>(static_cast<std::size_t>(logits.columns), [&](T all, std::size_t c) {
+                return all + (logits.at(r, static_cast<int>(c)) - top);
+              });
+    }
     for (int c = 0; gradient && c < logits.columns; ++c) {
       const T p = exact::exp(logits.at(r, c) - top) / sum;
-      gradient.at(r, c) = (c == labels[r] ? p - T(1) : p) * weight;
+      gradient.at(r, c) = (p - (c == labels[r] ? is.label : is.other)) * weight;
     }
-    if (loss) loss[r] = weight * (exact::log(sum) - (label - top));
+    if (loss) loss[r] = weight * (exact::log(sum) - score);
   }
 }
 
 template <class T>
 void sparse_cross_entropy(BasicMatrix<const T> probabilities, const int* labels, const T* weights,
-                          BasicMatrix<T> gradient, BasicColumn<T> loss) {
+                          T smoothing, BasicMatrix<T> gradient, BasicColumn<T> loss) {
+  const SmoothedLabel<T> is(smoothing, probabilities.columns);
   for (int r = 0; r < probabilities.rows; ++r) {
-    const auto [q, inside] = exact::clamp_probability(probabilities.at(r, labels[r]));
-    const T weight = weight_of(weights, r);
-    if (gradient) {
-      for (int c = 0; c < gradient.columns; ++c) gradient.at(r, c) = 0;
-      if (inside > T(0)) gradient.at(r, labels[r]) = (T(0) - weight) / q;
+    T score = exact::log(exact::clamp_probability(probabilities.at(r, labels[r])).value);
+    if (smoothing > T(0)) {
+      score =
+          is.own * score +
+          is.other * chain_sum<T>(static_cast<std::size_t>(probabilities.columns), [&](T all, std::size_t c) {
+            const auto q = exact::clamp_probability(probabilities.at(r, static_cast<int>(c)));
+            return all + exact::log(q.value);
+          });
     }
-    if (loss) loss[r] = weight * (T(0) - exact::log(q));
+    const T weight = weight_of(weights, r);
+    for (int c = 0; gradient && c < gradient.columns; ++c) {
+      const auto [q, inside] = exact::clamp_probability(probabilities.at(r, c));
+      const T t = c == labels[r] ? is.label : is.other;
+      gradient.at(r, c) = inside > T(0) && t > T(0) ? (T(0) - t * weight) / q : T(0);
+    }
+    if (loss) loss[r] = weight * (T(0) - score);
   }
+}
+
+/// A binary target with label smoothing.
+template <class T>
+T smoothed(T target, T smoothing) {
+  return target * (T(1) - smoothing) + T(0.5) * smoothing;
 }
 
 /// Losses that are a mean over columns of element(prediction, target), with a factor for their gradient.
@@ -87,21 +118,30 @@ void mean_absolute_error(BasicMatrix<const T> prediction, BasicMatrix<const T> t
 
 template <class T>
 void binary_cross_entropy_from_logits(BasicMatrix<const T> logits, BasicMatrix<const T> target,
-                                      const T* weights, BasicMatrix<T> gradient, BasicColumn<T> loss) {
+                                      const T* weights, T smoothing, BasicMatrix<T> gradient,
+                                      BasicColumn<T> loss) {
   mean_loss<T>(
       logits, target, weights, T(1),
-      [](T sum, T z, T t) { return sum + exact::binary_cross_entropy_of_logit(z, t).loss; },
-      [](T z, T t, T scale) { return exact::binary_cross_entropy_of_logit(z, t).gradient * scale; }, gradient,
-      loss);
+      [smoothing](T sum, T z, T t) {
+        return sum + exact::binary_cross_entropy_of_logit(z, smoothed(t, smoothing)).loss;
+      },
+      [smoothing](T z, T t, T scale) {
+        return exact::binary_cross_entropy_of_logit(z, smoothed(t, smoothing)).gradient * scale;
+      },
+      gradient, loss);
 }
 
 template <class T>
 void binary_cross_entropy(BasicMatrix<const T> probabilities, BasicMatrix<const T> target, const T* weights,
-                          BasicMatrix<T> gradient, BasicColumn<T> loss) {
+                          T smoothing, BasicMatrix<T> gradient, BasicColumn<T> loss) {
   mean_loss<T>(
       probabilities, target, weights, T(1),
-      [](T sum, T p, T t) { return sum + exact::binary_cross_entropy_of_probability(p, t).loss; },
-      [](T p, T t, T scale) { return exact::binary_cross_entropy_of_probability(p, t).gradient * scale; },
+      [smoothing](T sum, T p, T t) {
+        return sum + exact::binary_cross_entropy_of_probability(p, smoothed(t, smoothing)).loss;
+      },
+      [smoothing](T p, T t, T scale) {
+        return exact::binary_cross_entropy_of_probability(p, smoothed(t, smoothing)).gradient * scale;
+      },
       gradient, loss);
 }
 

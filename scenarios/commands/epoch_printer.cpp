@@ -4,6 +4,8 @@
 #include "strategies/model.h"
 
 #include <cstdio>
+#include <fmt/format.h>
+#include <functional>
 #include <string>
 #include <unistd.h>
 
@@ -20,6 +22,22 @@ std::string in_words(const strategies::Logs& logs) {
     for (const auto& [name, value] : logs) {
       if (name != prefix + "loss" && name.starts_with("val_") == !prefix.empty()) add(name, value);
     }
+  }
+  return words;
+}
+
+std::string in_words(const strategies::CountTable& table) {
+  std::string words = "  rows: " + table.row_is + ", columns: " + table.column_is + "\n";
+  const auto line = [&](const std::string& name, const std::function<std::string(int)>& cell) {
+    words += fmt::format("  {:>5}", name);
+    for (int c = 0; c < table.columns; ++c) words += fmt::format(" {:>7}", cell(c));
+    words += "\n";
+  };
+  line("", [&](int c) { return c < table.rows ? std::to_string(c) : "none"; });
+  for (int r = 0; r < table.rows; ++r) {
+    line(std::to_string(r), [&](int c) {
+      return fmt::format("{:.7g}", table.values[static_cast<std::size_t>(r * table.columns + c)]);
+    });
   }
   return words;
 }
@@ -46,12 +64,12 @@ void EpochPrinter::on_test_begin(strategies::LoopControl&) {
   trained_s_ = clock_.now_s() - begin_s_;
 }
 
-void EpochPrinter::on_epoch_end(strategies::LoopControl&, int epoch, const strategies::Logs& logs) {
+void EpochPrinter::on_epoch_end(strategies::LoopControl& control, int epoch, const strategies::Logs& logs) {
   const double whole_s = clock_.now_s() - begin_s_;
   const double training_s = trained_s_ > 0 ? trained_s_ : whole_s;
   progress_.clear();
-  std::printf("epoch %d/%d - %s - %.0f samples/s - %s\n", epoch + 1, epochs_,
-              harness::format_seconds(whole_s).c_str(),
+  std::printf("epoch %d/%d - %s - data wait %.2f%% - %.0f samples/s - %s\n", epoch + 1, epochs_,
+              harness::format_seconds(whole_s).c_str(), 100 * control.model.data_wait_s() / training_s,
               static_cast<double>(rows_ - rows_before_) / training_s, in_words(logs).c_str());
   std::fflush(stdout);
 }

@@ -10,6 +10,8 @@ namespace mirrorscale::scenarios {
 
 /// "loss 0.4512 - accuracy 0.8410": the loss first, then metrics, then the same of the validation data.
 std::string in_words(const strategies::Logs& logs);
+/// Rows as lines, each after its number.
+std::string in_words(const strategies::CountTable& table);
 
 /// A line an epoch on standard output, as users of Keras know it; on a terminal also where the epoch is.
 /// Rates are of training alone: validation is not counted.

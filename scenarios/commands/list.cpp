@@ -69,8 +69,10 @@ void list() {
                       {"adamw", "rate 0.001, decoupled decay 0.004"},
                       {"NAME:RATE", "as in sgd:0.1"}});
   print("loss",
-        {{"sparse_categorical_crossentropy", "class labels; from probabilities, or with _from_logits"},
-         {"binary_crossentropy", "targets 0 .. 1; from probabilities, or with _from_logits"},
+        {{"sparse_categorical_crossentropy",
+          "class labels; from probabilities, or with _from_logits; with :label_smoothing=0.1 smoothed"},
+         {"binary_crossentropy",
+          "targets 0 .. 1; from probabilities, or with _from_logits; with :label_smoothing=0.1 smoothed"},
          {"mse", "numeric targets"},
          {"mae", "numeric targets"}});
 }

@@ -7,6 +7,7 @@
 #include "scenarios/commands/epoch_printer.h"
 #include "scenarios/commands/stop_on_signal.h"
 #include "scenarios/commands/training_files.h"
+#include "scenarios/commands/training_history.h"
 #include "scenarios/exit_status.h"
 #include "scenarios/workloads/data_source.h"
 #include "scenarios/workloads/workload.h"
@@ -31,6 +32,9 @@ struct TrainOptions {
   int epochs = 5, global_batch = 256, accumulate = 1;
   std::int64_t limit_rows = 0, limit_test_rows = 0;
   std::uint64_t seed = 1;
+  std::vector<std::string> metrics, class_weights;
+  double label_smoothing = 0;
+  std::string history_file;
   TrainingFiles files;
 };
 
@@ -94,14 +98,18 @@ int train(const TrainOptions& options) {
       strategy_on(parse_devices(options.devices, options.on.backend), settings_from(options.on),
                   options.on.wait_limit_s.value_or(120));
   const strategies::SplitDataset data = load_rows(options, source);
-  if (!options.predictions_file.empty()) harness::require_writable(options.predictions_file);
+  for (const std::string& file : {options.predictions_file, options.history_file})
+    if (!file.empty()) harness::require_writable(file);
   check(options.files);
   if (!options.predictions_file.empty() && !data.test) {
     throw std::invalid_argument("--predict: the data '" + source + "' have no test rows to predict");
   }
-  strategies::Model model = make_model(
-      workload, *data.train, strategy,
-      {.optimizer = options.optimizer, .seed = options.seed, .global_batch = options.global_batch});
+  strategies::Model model = make_model(workload, *data.train, strategy,
+                                       {.optimizer = options.optimizer,
+                                        .seed = options.seed,
+                                        .global_batch = options.global_batch,
+                                        .metrics = options.metrics,
+                                        .label_smoothing = options.label_smoothing});
   print_head(options, source, data, model);
   load_initial_weights(options.files, model);
 
@@ -111,8 +119,11 @@ int train(const TrainOptions& options) {
   fit.accumulate = options.accumulate;
   fit.seed = options.seed;
   fit.validation = data.test;
+  fit.class_weight = strategies::parse_class_weights(options.class_weights);
   fit.steps_per_execution = kStepsBetweenLooks;
   fit.callbacks = {std::make_shared<EpochPrinter>(options.epochs, data.train->rows(), options.global_batch)};
+  const auto history = std::make_shared<TrainingHistory>();
+  fit.callbacks.push_back(history);
   const auto signals = add_checkpoints(options.files, fit);
   resume(options.files, model, *data.train, fit);
   try {
@@ -129,7 +140,14 @@ int train(const TrainOptions& options) {
                 static_cast<long long>(model.steps()));
     return kStoppedBySignal + signals->signal();
   }
-  if (data.test) std::printf("test: %s\n", in_words(model.evaluate(data.test)).c_str());
+  strategies::Logs test;
+  if (data.test) {
+    test = model.evaluate(data.test);
+    std::printf("test: %s\n", in_words(test).c_str());
+    for (const auto& [name, table] : model.evaluation_tables())
+      std::printf("%s of the test rows:\n%s", name.c_str(), in_words(table).c_str());
+  }
+  if (!options.history_file.empty()) history->write(options.history_file, model, test);
   if (!options.predictions_file.empty()) save_predictions(model, options, data.test);
   export_weights(options.files, model);
   std::printf("weight hash: %s\n", model.weight_hash().c_str());
@@ -175,6 +193,21 @@ void add_train(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--limit-test-rows", options->limit_test_rows, "Evaluate on the first so many rows only")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--metrics", options->metrics,
+                   "Measure these too, as in top_k=3,auc (docs/metrics.md): top_k, precision, recall, auc, "
+                   "confusion, mse, mae, accuracy")
+      ->delimiter(',');
+  command
+      ->add_option("--class-weight", options->class_weights,
+                   "Weigh training rows by their class, as in 0=1,3=2.5; the others have 1")
+      ->delimiter(',');
+  command
+      ->add_option("--label-smoothing", options->label_smoothing,
+                   "Spread this part of each label over all classes, as Keras' label_smoothing")
+      ->check(CLI::Range(0.0, 0.999));
+  command->add_option("--history", options->history_file,
+                      "Write what each epoch measured, and confusion matrices, to this JSON file");
   command->add_option("--predict", options->predictions_file,
                       "Write the predictions of the test rows to this .npy file");
   add_file_options(*command, options->files);

@@ -2,6 +2,7 @@
 
 #include "scenarios/model_file/model_file.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -77,8 +78,14 @@ strategies::Model make_model(const Workload& workload, const strategies::Dataset
   const RowShape shape = shape_of(data);
   strategies::Model model(workload.input_of(shape), workload.layers(shape),
                           {.name = workload.name, .seed = settings.seed});
-  model.compile(settings.optimizer.empty() ? workload.optimizer : settings.optimizer, workload.loss,
-                workload.metrics, {.global_batch = settings.global_batch});
+  std::vector<std::string> metrics = workload.metrics;
+  for (const std::string& name : settings.metrics) {
+    if (std::find(metrics.begin(), metrics.end(), name) == metrics.end()) metrics.push_back(name);
+  }
+  std::string loss = workload.loss;
+  if (settings.label_smoothing != 0) loss += ":label_smoothing=" + std::to_string(settings.label_smoothing);
+  model.compile(settings.optimizer.empty() ? workload.optimizer : settings.optimizer, loss, metrics,
+                {.global_batch = settings.global_batch});
   return model;
 }
 

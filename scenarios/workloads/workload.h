@@ -44,7 +44,9 @@ const Workload& find_workload(std::string_view name);
 struct ModelSettings {
   std::string optimizer;  // empty: the workload's
   std::uint64_t seed = 1;
-  int global_batch = 0;  // see strategies::OptimizerContext
+  int global_batch = 0;                   // see strategies::OptimizerContext
+  std::vector<std::string> metrics = {};  // beside the workload's own
+  double label_smoothing = 0;             // of the workload's loss, where not 0
 };
 /// The workload's model for such data, built and compiled in the scope of `strategy`. Throws
 /// std::invalid_argument when the data don't fit the workload.

@@ -1,5 +1,7 @@
 #include "strategies/checkpoint/training_state.h"
 
+#include "strategies/engine/tally.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -118,10 +120,14 @@ std::map<std::string, std::string> describe_run(const Model& model, const Datase
   run["loss"] = objective.loss->name();
   for (const MetricPtr& metric : objective.metrics)
     run["metrics"] += (run["metrics"].empty() ? "" : ", ") + metric->name();
+  for (const CountMetricPtr& metric : objective.counted)
+    run["metrics"] += (run["metrics"].empty() ? "" : ", ") + metric->name();
   run["data"] = std::to_string(train.rows()) + " rows, " + std::to_string(train.features()) + " features, " +
                 std::to_string(train.classes()) + " classes, " + std::to_string(train.target_columns()) +
                 " targets" + (train.weighted() ? ", weighted" : "") + ", hash of some rows " +
                 glance_at(train);
+  for (const auto& [of, weight] : options.class_weight)
+    run["class_weight"] += std::to_string(of) + "=" + number(static_cast<double>(weight)) + " ";
   run["global_batch"] = std::to_string(options.global_batch);
   run["order"] = options.shuffle ? "shuffled from seed " + std::to_string(options.seed) : "as the rows are";
   if (model.network().chain().random()) run["randomness"] = "from seed " + std::to_string(model.seed());
@@ -154,6 +160,12 @@ PartFile capture(const LoopControl& control) {
   sums.insert(sums.end(), at.sums.metric_sums.begin(), at.sums.metric_sums.end());
   sums.resize(2 + model.objective().metrics.size());  // none yet at the beginning of an epoch
   file.parts.push_back(Part::of<double>("progress/sums", {static_cast<std::int64_t>(sums.size())}, sums));
+  if (!model.objective().counted.empty()) {
+    const auto cells = Tally(model.objective().counted, model.network().outputs()).counts().size();
+    std::vector<std::int64_t> all = at.sums.counts;
+    all.resize(cells);  // none yet at the beginning of an epoch
+    file.parts.push_back(Part::of<std::int64_t>("progress/counts", {static_cast<std::int64_t>(cells)}, all));
+  }
   for (const CallbackPtr& callback : control.options->callbacks) {
     const CallbackState state = callback->state();
     const std::string folder = "callbacks/" + callback->name() + "/";
@@ -188,6 +200,13 @@ void restore(const PartFile& checkpoint, const std::string& source, Model& model
     throw CheckpointError(source, counts_part.name, "is no place in this training");
   if (sums.size() != 2 + model.objective().metrics.size())
     throw CheckpointError(source, sums_part.name, "has another number of sums than loss, weight and metrics");
+  std::vector<std::int64_t> counted;
+  if (const auto& metrics = model.objective().counted; !metrics.empty()) {
+    const Part& part = checkpoint.at("progress/counts", source);
+    counted = part.values<std::int64_t>(source);
+    if (counted.size() != Tally(metrics, model.network().outputs()).counts().size())
+      throw CheckpointError(source, part.name, "has another number of counts than the metrics");
+  }
   // Not inside of the braces that make LoopState: g++ 12 frees members twice when one of them throws.
   auto callbacks = take_callbacks(checkpoint, options, source);
   const auto weights = take(checkpoint, "weights/", model.weights(), source);
@@ -196,7 +215,7 @@ void restore(const PartFile& checkpoint, const std::string& source, Model& model
   TrainingPosition position;
   position.epoch = static_cast<int>(counts[1]);
   position.batch = counts[2];
-  position.sums = {sums[0], sums[1], {sums.begin() + 2, sums.end()}, counts[3]};
+  position.sums = {sums[0], sums[1], {sums.begin() + 2, sums.end()}, counts[3], std::move(counted)};
   options.resume = LoopState{std::move(position), std::move(callbacks)};
 }
 

@@ -40,14 +40,19 @@ using LossPtr = std::shared_ptr<const Loss>;
 
 enum class Prediction { kProbabilities, kLogits };
 
-LossPtr sparse_categorical_crossentropy(Prediction input = Prediction::kProbabilities);
-LossPtr binary_crossentropy(Prediction input = Prediction::kProbabilities);
+/// `label_smoothing` s in [0, 1), as Keras': of what a row is, the part s is spread evenly over all outputs
+/// of the model (Keras' CategoricalCrossentropy of one-hot labels), or over yes and no. Throws
+/// std::invalid_argument.
+LossPtr sparse_categorical_crossentropy(Prediction input = Prediction::kProbabilities,
+                                        double label_smoothing = 0);
+LossPtr binary_crossentropy(Prediction input = Prediction::kProbabilities, double label_smoothing = 0);
 LossPtr mean_squared_error();
 LossPtr mean_absolute_error();
 
 /// By the names of Keras: "sparse_categorical_crossentropy", "binary_crossentropy" (both from probabilities;
 /// with
-/// "_from_logits" appended from logits), "mse" or "mean_squared_error", "mae" or "mean_absolute_error".
+/// "_from_logits" appended from logits, and with ":label_smoothing=0.1" smoothed), "mse" or
+/// "mean_squared_error", "mae" or "mean_absolute_error".
 /// Throws std::invalid_argument that lists the names.
 LossPtr make_loss(std::string_view name);
 

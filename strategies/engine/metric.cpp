@@ -1,5 +1,7 @@
 #include "strategies/engine/metric.h"
 
+#include "strategies/engine/count_metric.h"
+
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -98,7 +100,8 @@ MetricPtr make_metric(std::string_view name, const Loss& loss) {
   }
   throw std::invalid_argument("[metric] '" + text +
                               "' is not known; there are: accuracy, sparse_categorical_accuracy, "
-                              "binary_accuracy, mse, mae, perplexity, bits_per_token");
+                              "binary_accuracy, mse, mae, perplexity, bits_per_token, " +
+                              count_metric_names());
 }
 
 }  // namespace mirrorscale::strategies

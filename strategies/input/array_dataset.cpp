@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace mirrorscale::strategies {
@@ -20,8 +21,7 @@ std::string counted(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what;
 }
 
-void check_finite(const std::string& source, const char* what, const std::vector<float>& values,
-                  int columns) {
+void check_finite(const std::string& source, const char* what, std::span<const float> values, int columns) {
   const auto bad = std::find_if_not(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
   if (bad == values.end()) return;
   const auto at = bad - values.begin();
@@ -98,9 +98,12 @@ void ArrayDataset::check_values() {
     throw DataError(source, counted(count, "values"), "whole rows of " + counted(features, "features"));
   }
   rows_ = static_cast<std::int64_t>(count / features);
-  if (const auto* values = std::get_if<std::vector<float>>(&contents_.values)) {
-    check_finite(source, "features", *values, contents_.features);
-  }
+  std::visit(
+      [&](const auto& values) {
+        if constexpr (std::is_same_v<typename std::decay_t<decltype(values)>::value_type, float>)
+          check_finite(source, "features", {values.data(), values.size()}, contents_.features);
+      },
+      contents_.values);
 }
 
 void ArrayDataset::check_answers() {

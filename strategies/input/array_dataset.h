@@ -2,12 +2,25 @@
 #include "strategies/input/dataset.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace mirrorscale::strategies {
+
+/// Values that lie in memory of another, which lives as long as `owner`: of a mapped file.
+template <class T>
+struct BorrowedValues {
+  using value_type = T;
+  std::span<const T> values;
+  std::shared_ptr<const void> owner;
+  const T* data() const { return values.data(); }
+  std::size_t size() const { return values.size(); }
+};
 
 /// What an ArrayDataset is made of; matrices are row-major without gaps.
 struct ArrayContents {
@@ -15,7 +28,9 @@ struct ArrayContents {
   int features = 0;
   RowImage image = {1, 1, 0};  // of the same size; no channels: rows are no images
   /// [rows, features]; bytes stay bytes and become byte / byte_divisor (in float) when copied.
-  std::variant<std::vector<float>, std::vector<std::uint8_t>> values;
+  std::variant<std::vector<float>, std::vector<std::uint8_t>, BorrowedValues<float>,
+               BorrowedValues<std::uint8_t>>
+      values;
   float byte_divisor = 255;
   /// One label a row, 0 .. classes - 1; `classes` 0 means the largest label + 1. Or empty.
   std::vector<int> labels;
@@ -31,8 +46,8 @@ struct ArrayContents {
   std::string values_source, answers_source;
 };
 
-/// Rows held in memory. Construction checks everything once and throws DataError: sizes that do not fit each
-/// other, no rows, a label out of range, a NaN or an infinity (with its row and column).
+/// Rows held in memory, or borrowed. Construction checks everything once and throws DataError: sizes that do
+/// not fit each other, no rows, a label out of range, a NaN or an infinity (with its row and column).
 class ArrayDataset final : public Dataset {
  public:
   explicit ArrayDataset(ArrayContents contents);

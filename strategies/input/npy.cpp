@@ -128,6 +128,14 @@ std::string NpyArray::shape_text() const {
 }
 
 NpyArray parse_npy(std::vector<std::byte> file, const std::string& source) {
+  NpyView view = view_npy(file, source);
+  const std::size_t front = file.size() - view.values.size();
+  file.erase(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(front));
+  view.array.bytes = std::move(file);
+  return std::move(view.array);
+}
+
+NpyView view_npy(std::span<const std::byte> file, const std::string& source) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   const auto refuse = [&](const std::string& found, const std::string& expected) {
     throw DataError(source, found, expected);
@@ -156,8 +164,7 @@ NpyArray parse_npy(std::vector<std::byte> file, const std::string& source) {
            (expected ? std::to_string(*expected) : "an impossible number of") + " bytes for shape " +
                shape_text_of(header.shape) + " of '" + header.descr + "'");
   }
-  file.erase(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(front + length));
-  return {type.type, std::move(header.shape), std::move(file)};
+  return {{type.type, std::move(header.shape), {}}, file.subspan(front + length)};
 }
 
 NpyArray read_npy(const std::filesystem::path& file) {

@@ -25,6 +25,13 @@ struct NpyArray {
 /// The array in `file` (versions 1 to 3 of the format). Throws DataError, text beginning with `source`, for
 /// anything else: another element type (named), Fortran order, missing or surplus bytes.
 NpyArray parse_npy(std::vector<std::byte> file, const std::string& source);
+/// The same of an array whose values stay where they are: `bytes` of the result are empty, and `values` are
+/// the end of `file`.
+struct NpyView {
+  NpyArray array;
+  std::span<const std::byte> values;
+};
+NpyView view_npy(std::span<const std::byte> file, const std::string& source);
 NpyArray read_npy(const std::filesystem::path& file);
 
 /// What numpy.load reads: as bytes, or written to a file, which appears whole or not at all. T: float,

@@ -2,10 +2,12 @@
 
 #include "strategies/input/array_dataset.h"
 #include "strategies/input/data_error.h"
+#include "strategies/input/mapped_file.h"
 #include "strategies/input/npy.h"
 #include "strategies/input/npz.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -22,15 +24,38 @@ using Type = NpyArray::Type;
 struct Named {
   NpyArray array;
   std::string source;
+  MappedFile mapped = {};                  // where its values lie, if not in `array`
+  std::span<const std::byte> values = {};  // there
 };
+
+/// The array in a file; float32 and bytes stay in the file, which may be larger than memory.
+Named read_or_map(const fs::path& file) {
+  MappedFile mapped = map_file(file);
+  NpyView view = view_npy(mapped.bytes, file.string());
+  const bool aligned = reinterpret_cast<std::uintptr_t>(view.values.data()) % alignof(float) == 0;
+  if (view.array.type == Type::kUint8 || (view.array.type == Type::kFloat32 && aligned))
+    return {std::move(view.array), file.string(), std::move(mapped), view.values};
+  view.array.bytes.assign(view.values.begin(), view.values.end());
+  return {std::move(view.array), file.string()};
+}
+
+template <class T>
+BorrowedValues<T> borrow(const Named& x) {
+  return {{reinterpret_cast<const T*>(x.values.data()), x.values.size() / sizeof(T)}, x.mapped.owner};
+}
+
+std::size_t count_of(const Named& named) {
+  return named.values.empty() ? named.array.values()
+                              : named.values.size() / (named.array.type == Type::kUint8 ? 1 : sizeof(float));
+}
 
 /// Values a row, and that there are rows and values at all.
 int row_values(const Named& named) {
   const NpyArray& array = named.array;
-  if (array.shape.empty() || array.values() == 0) {
+  if (array.shape.empty() || count_of(named) == 0) {
     throw DataError(named.source, "shape " + array.shape_text(), "[rows, ...] with at least one value");
   }
-  const auto values = array.values() / static_cast<std::size_t>(array.shape[0]);
+  const auto values = count_of(named) / static_cast<std::size_t>(array.shape[0]);
   if (values > std::size_t{std::numeric_limits<int>::max()}) {
     throw DataError(named.source, "shape " + array.shape_text(), "fewer than 2^31 values a row");
   }
@@ -84,7 +109,13 @@ DatasetPtr make_dataset(std::string name, const Named& x, const Named* y, const 
   contents.values_source = x.source;
   contents.features = row_values(x);
   contents.image = image_of(x.array.shape);
-  if (x.array.type == Type::kUint8) {
+  if (!x.values.empty()) {
+    if (x.array.type == Type::kUint8) {
+      contents.values = borrow<std::uint8_t>(x);
+    } else {
+      contents.values = borrow<float>(x);
+    }
+  } else if (x.array.type == Type::kUint8) {
     std::vector<std::uint8_t> bytes(x.array.values());
     std::memcpy(bytes.data(), x.array.bytes.data(), bytes.size());
     contents.values = std::move(bytes);
@@ -155,12 +186,12 @@ void check_fit(const Dataset& train, const Dataset& test, const Named& x, const 
 }  // namespace
 
 DatasetPtr load_npy_pair(const fs::path& x, const fs::path& y, int classes) {
-  const Named features{read_npy(x), x.string()}, answers{read_npy(y), y.string()};
+  const Named features = read_or_map(x), answers{read_npy(y), y.string()};
   return make_dataset(plain_name(x), features, &answers, std::nullopt, classes);
 }
 
 DatasetPtr load_npy_rows(const fs::path& x) {
-  return make_dataset(plain_name(x), {read_npy(x), x.string()}, nullptr, std::nullopt, 0);
+  return make_dataset(plain_name(x), read_or_map(x), nullptr, std::nullopt, 0);
 }
 
 SplitDataset load_npz(const fs::path& file, int classes) {

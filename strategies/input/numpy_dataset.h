@@ -10,7 +10,8 @@ namespace mirrorscale::strategies {
 // of floating numbers are targets. `classes` 0 means the largest label + 1. DataError as in npy.h and
 // array_dataset.h.
 
-/// Two .npy files.
+/// Two .npy files. An x of float32 or uint8 is mapped, not read: it may be larger than memory. It is looked
+/// through once for numbers that are not finite.
 DatasetPtr load_npy_pair(const std::filesystem::path& x, const std::filesystem::path& y, int classes = 0);
 /// Rows to predict: no labels, no targets.
 DatasetPtr load_npy_rows(const std::filesystem::path& x);

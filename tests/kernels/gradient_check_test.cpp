@@ -8,6 +8,7 @@
 #include "tests/kernels/image_cases.h"
 #include "tests/kernels/support.h"
 
+#include <functional>
 #include <tuple>
 
 namespace mirrorscale::kernels::testing {
@@ -79,18 +80,20 @@ TEST(GradientCheckOfRows, SparseLosses) {
   const double weight[] = {1, 0.25, 2};
   auto z = activations<double>(3, 19).fill(1, 0.05, 0.95), g = activations<double>(3, 19);
   double losses[3];
-  using Loss = void (*)(BasicMatrix<const double>, const int*, const double*, BasicMatrix<double>,
+  using Loss = void (*)(BasicMatrix<const double>, const int*, const double*, double, BasicMatrix<double>,
                         reference::BasicColumn<double>);
   const std::pair<Loss, const char*> runs[] = {
       {&reference::softmax_cross_entropy<double>, "softmax cross-entropy"},
       {&reference::sparse_cross_entropy<double>, "sparse cross-entropy"}};
   for (const auto& [run, name] : runs) {
-    const auto loss = [&, run = run] {
-      run(z.read(), labels, weight, {}, {losses, 1});
-      return losses[0] + losses[1] + losses[2];
-    };
-    run(z.read(), labels, weight, g.view(), {});
-    expect_gradient(z, g, loss, name);
+    for (const double smoothing : {0.0, 0.2}) {
+      const auto loss = [&, run = run] {
+        run(z.read(), labels, weight, smoothing, {}, {losses, 1});
+        return losses[0] + losses[1] + losses[2];
+      };
+      run(z.read(), labels, weight, smoothing, g.view(), {});
+      expect_gradient(z, g, loss, name);
+    }
   }
 }
 
@@ -99,19 +102,37 @@ TEST(GradientCheckOfRows, DenseLosses) {
   auto y = activations<double>(3, 19).fill(1, 0.05, 0.95), t = activations<double>(3, 19).fill(2, 0.01, 0.99);
   auto g = activations<double>(3, 19);
   double losses[3];
-  using Loss = void (*)(BasicMatrix<const double>, BasicMatrix<const double>, const double*,
-                        BasicMatrix<double>, reference::BasicColumn<double>);
+  using Loss = std::function<void(BasicMatrix<double>, reference::BasicColumn<double>)>;
+  const auto binary = [&](double smoothing) {
+    return [&, smoothing](BasicMatrix<double> gradient, reference::BasicColumn<double> loss) {
+      reference::binary_cross_entropy<double>(y.read(), t.read(), weight, smoothing, gradient, loss);
+    };
+  };
+  const auto binary_from_logits = [&](double smoothing) {
+    return [&, smoothing](BasicMatrix<double> gradient, reference::BasicColumn<double> loss) {
+      reference::binary_cross_entropy_from_logits<double>(y.read(), t.read(), weight, smoothing, gradient,
+                                                          loss);
+    };
+  };
   const std::pair<Loss, const char*> runs[] = {
-      {&reference::mean_squared_error<double>, "squared"},
-      {&reference::mean_absolute_error<double>, "absolute"},
-      {&reference::binary_cross_entropy_from_logits<double>, "binary from logits"},
-      {&reference::binary_cross_entropy<double>, "binary"}};
+      {[&](auto gradient, auto loss) {
+         reference::mean_squared_error<double>(y.read(), t.read(), weight, gradient, loss);
+       },
+       "squared"},
+      {[&](auto gradient, auto loss) {
+         reference::mean_absolute_error<double>(y.read(), t.read(), weight, gradient, loss);
+       },
+       "absolute"},
+      {binary_from_logits(0), "binary from logits"},
+      {binary_from_logits(0.2), "binary from logits, smoothed"},
+      {binary(0), "binary"},
+      {binary(0.2), "binary, smoothed"}};
   for (const auto& [run, name] : runs) {
     const auto loss = [&, run = run] {
-      run(y.read(), t.read(), weight, {}, {losses, 1});
+      run({}, {losses, 1});
       return losses[0] + losses[1] + losses[2];
     };
-    run(y.read(), t.read(), weight, g.view(), {});
+    run(g.view(), {});
     expect_gradient(y, g, loss, name);
   }
 }

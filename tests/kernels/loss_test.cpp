@@ -18,7 +18,7 @@ TEST_P(LossPaper, CrossEntropyOfEqualLogitsIsLogOfTheClasses) {
   auto z = activations(2, 4), g = activations(2, 4);
   const int labels[] = {1, 3};
   const float weights[] = {1, 2};
-  backend_->softmax_cross_entropy(z.read(), labels, weights, g.view(), column());
+  backend_->softmax_cross_entropy(z.read(), labels, weights, 0, g.view(), column());
   EXPECT_NEAR(loss_[0], 1.3862944, 2e-7);
   EXPECT_EQ(loss_[16], 2 * loss_[0]);
   EXPECT_TRUE(same_bits(
@@ -29,7 +29,7 @@ TEST_P(LossPaper, CrossEntropyAtTheExtremes) {
   auto z = activations(4, 3).set({{1e4F, 0, 0}, {1e4F, 0, 0}, {kNan, 0, 0}, {-kInfinity, 0, 0}});
   auto g = activations(4, 3);
   const int labels[] = {0, 1, 1, 0};
-  backend_->softmax_cross_entropy(z.read(), labels, nullptr, g.view(), column());
+  backend_->softmax_cross_entropy(z.read(), labels, nullptr, 0, g.view(), column());
   EXPECT_EQ(loss_[0], 0.0F);
   EXPECT_EQ(loss_[16], 1e4F);
   EXPECT_NE(loss_[32], loss_[32]);
@@ -42,7 +42,7 @@ TEST_P(LossPaper, CrossEntropyOfProbabilities) {
   auto p = activations(3, 2).set({{0.5F, 0.5F}, {0, 1}, {0, 1}}), g = activations(3, 2);
   const int labels[] = {0, 0, 1};
   const float weights[] = {3, 1, 1};
-  backend_->sparse_cross_entropy(p.read(), labels, weights, g.view(), column());
+  backend_->sparse_cross_entropy(p.read(), labels, weights, 0, g.view(), column());
   EXPECT_NEAR(loss_[0], 3 * 0.6931472, 3e-7);
   EXPECT_NEAR(loss_[16], 16.118095, 2e-6);  // -log 1e-7
   EXPECT_NEAR(loss_[32], 1.1920929e-7, 1e-12);
@@ -66,7 +66,7 @@ TEST_P(LossPaper, SquaredAndAbsoluteErrors) {
 TEST_P(LossPaper, BinaryCrossEntropies) {
   auto z = activations(3, 1).set({{0}, {100}, {-100}}), t = activations(3, 1).set({{1}, {0}, {0}});
   auto g = activations(3, 1);
-  backend_->binary_cross_entropy_from_logits(z.read(), t.read(), nullptr, g.view(), column());
+  backend_->binary_cross_entropy_from_logits(z.read(), t.read(), nullptr, 0, g.view(), column());
   EXPECT_NEAR(loss_[0], 0.6931472, 1e-7);
   EXPECT_EQ(loss_[16], 100.0F);
   EXPECT_NEAR(loss_[32] * 1e44, 3.72, 0.1);  // log(1 + exp(-100)) = exp(-100): not lost in 1 + exp(-100)
@@ -74,10 +74,37 @@ TEST_P(LossPaper, BinaryCrossEntropies) {
   EXPECT_EQ(g.at(1, 0), 1.0F);
   auto p = activations(3, 1).set({{0.25F}, {0}, {1}});
   auto u = activations(3, 1).set({{1}, {1}, {1}});
-  backend_->binary_cross_entropy(p.read(), u.read(), nullptr, g.view(), column());
+  backend_->binary_cross_entropy(p.read(), u.read(), nullptr, 0, g.view(), column());
   EXPECT_NEAR(loss_[0], 1.3862944, 2e-7);
   EXPECT_NEAR(loss_[16], 16.118095, 2e-6);
   EXPECT_TRUE(same_bits(g.read(), activations(3, 1).set({{-4}, {0}, {0}}).read()));
+}
+
+TEST_P(LossPaper, LabelSmoothing) {
+  // Keras: with 0.2 over 4 classes a label is {0.05, 0.85, 0.05, 0.05}; a binary 1 is 0.9.
+  auto z = activations(1, 4).set({{0, 1, 0, 0}}), g = activations(1, 4);
+  const int labels[] = {1};
+  const float weights[] = {2};
+  backend_->softmax_cross_entropy(z.read(), labels, weights, 0.2F, g.view(), column());
+  EXPECT_NEAR(loss_[0], 2 * (1.7436684 - 0.85), 1e-6);  // log(e + 3) - 0.85
+  EXPECT_NEAR(g.at(0, 0), 2 * (0.1748777 - 0.05), 1e-6);
+  EXPECT_NEAR(g.at(0, 1), 2 * (0.4753669 - 0.85), 1e-6);
+  auto p = activations(1, 4).set({{0.25F, 0.5F, 0.25F, 0}});
+  backend_->sparse_cross_entropy(p.read(), labels, nullptr, 0.2F, g.view(), column());
+  // -(0.85 log 0.5 + 0.1 log 0.25 + 0.05 log 1e-7)
+  EXPECT_NEAR(loss_[0], 0.5891751 + 0.1386294 + 0.8059048, 1e-6);
+  EXPECT_NEAR(g.at(0, 0), -0.2, 1e-7);
+  EXPECT_NEAR(g.at(0, 1), -1.7, 1e-6);
+  EXPECT_EQ(g.at(0, 3), 0.0F);  // clamped
+  auto one = activations(2, 1).set({{0}, {0}}), t = activations(2, 1).set({{1}, {0}}), d = activations(2, 1);
+  backend_->binary_cross_entropy_from_logits(one.read(), t.read(), nullptr, 0.2F, d.view(), column());
+  EXPECT_NEAR(loss_[0], 0.6931472, 1e-7);
+  EXPECT_NEAR(d.at(0, 0), -0.4, 1e-7);
+  EXPECT_NEAR(d.at(1, 0), 0.4, 1e-7);
+  auto half = activations(1, 1).set({{0.25F}});
+  backend_->binary_cross_entropy(half.read(), t.read().slice_rows(0, 1), nullptr, 0.2F,
+                                 d.view().slice_rows(0, 1), column());
+  EXPECT_NEAR(loss_[0], 0.9 * 1.3862944 + 0.1 * 0.2876821, 1e-6);
 }
 
 TEST_P(LossPaper, HitsTakeTheFirstLargestColumn) {
@@ -137,13 +164,14 @@ TEST_P(LossBits, EveryLossEqualsTheReference) {
              p = activations(rows, columns).fill(2, -0.1, 1.1);
         auto t = activations(rows, columns).fill(3, 0, 1);
         const std::string size = std::to_string(rows) + " x " + std::to_string(columns);
+        const float smoothing = rows == 3 || rows == 33 ? 0.1F : 0.0F;
         expect_same(z, "softmax cross-entropy " + size,
                     [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
-                      b.softmax_cross_entropy(in, labels.data(), w, g, loss);
+                      b.softmax_cross_entropy(in, labels.data(), w, smoothing, g, loss);
                     });
         expect_same(p, "sparse cross-entropy " + size,
                     [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
-                      b.sparse_cross_entropy(in, labels.data(), w, g, loss);
+                      b.sparse_cross_entropy(in, labels.data(), w, smoothing, g, loss);
                     });
         expect_same(z, "squared " + size, [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
           b.mean_squared_error(in, t.read(), w, g, loss);
@@ -152,10 +180,10 @@ TEST_P(LossBits, EveryLossEqualsTheReference) {
           b.mean_absolute_error(in, t.read(), w, g, loss);
         });
         expect_same(z, "binary from logits " + size, [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
-          b.binary_cross_entropy_from_logits(in, t.read(), w, g, loss);
+          b.binary_cross_entropy_from_logits(in, t.read(), w, smoothing, g, loss);
         });
         expect_same(p, "binary " + size, [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
-          b.binary_cross_entropy(in, t.read(), w, g, loss);
+          b.binary_cross_entropy(in, t.read(), w, smoothing, g, loss);
         });
         Line got(static_cast<std::size_t>(rows) * 16), want(static_cast<std::size_t>(rows) * 16);
         for (const auto& [backend, hits] : {std::pair{cpu_.get(), &got}, {reference_.get(), &want}}) {
@@ -184,21 +212,23 @@ TEST_P(LossBits, ExtremeValuesEqualTheReference) {
     z.at(r, r % 20) = extremes[r % 12];
     if (r >= 12) z.at(r, (r + 3) % 20) = extremes[(r * 5) % 12];
   }
-  expect_same(z, "softmax cross-entropy", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
-    b.softmax_cross_entropy(in, labels.data(), nullptr, g, loss);
-  });
-  expect_same(z, "sparse cross-entropy", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
-    b.sparse_cross_entropy(in, labels.data(), nullptr, g, loss);
-  });
-  expect_same(z, "absolute", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
-    b.mean_absolute_error(in, t.read(), nullptr, g, loss);
-  });
-  expect_same(z, "binary from logits", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
-    b.binary_cross_entropy_from_logits(in, t.read(), nullptr, g, loss);
-  });
-  expect_same(z, "binary", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
-    b.binary_cross_entropy(in, t.read(), nullptr, g, loss);
-  });
+  for (const float smoothing : {0.0F, 0.2F}) {
+    expect_same(z, "softmax cross-entropy", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
+      b.softmax_cross_entropy(in, labels.data(), nullptr, smoothing, g, loss);
+    });
+    expect_same(z, "sparse cross-entropy", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
+      b.sparse_cross_entropy(in, labels.data(), nullptr, smoothing, g, loss);
+    });
+    expect_same(z, "absolute", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
+      b.mean_absolute_error(in, t.read(), nullptr, g, loss);
+    });
+    expect_same(z, "binary from logits", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
+      b.binary_cross_entropy_from_logits(in, t.read(), nullptr, smoothing, g, loss);
+    });
+    expect_same(z, "binary", [&](Backend& b, ConstMatrix in, Matrix g, Column loss) {
+      b.binary_cross_entropy(in, t.read(), nullptr, smoothing, g, loss);
+    });
+  }
 }
 
 MIRRORSCALE_EVERY_TARGET(LossBits);

@@ -38,22 +38,37 @@ class CudaRows : public CudaTest {
   }
   void expect_every_loss(const RowGrid& z, const RowGrid& p, const RowGrid& t, const std::vector<int>& labels,
                          const std::vector<float>* weights, const std::string& size) {
-    expect_same(z, t, labels, weights, "softmax cross-entropy " + size,
-                [](Backend& b, ConstMatrix in, ConstMatrix, const int* l, const float* w, Matrix g,
-                   Column loss) { b.softmax_cross_entropy(in, l, w, g, loss); });
-    expect_same(p, t, labels, weights, "sparse cross-entropy " + size,
-                [](Backend& b, ConstMatrix in, ConstMatrix, const int* l, const float* w, Matrix g,
-                   Column loss) { b.sparse_cross_entropy(in, l, w, g, loss); });
+    for (const float smoothing : {0.0F, 0.1F}) {
+      expect_every_cross_entropy(z, p, t, labels, weights, smoothing,
+                                 size + (smoothing > 0 ? ", smoothed" : ""));
+    }
     const std::pair<const char*, void (Backend::*)(ConstMatrix, ConstMatrix, const float*, Matrix, Column)>
-        means[] = {{"squared ", &Backend::mean_squared_error},
-                   {"absolute ", &Backend::mean_absolute_error},
-                   {"binary from logits ", &Backend::binary_cross_entropy_from_logits},
+        means[] = {{"squared ", &Backend::mean_squared_error}, {"absolute ", &Backend::mean_absolute_error}};
+    for (const auto& [name, op] : means) {
+      expect_same(z, t, labels, weights, name + size,
+                  [op = op](Backend& b, ConstMatrix y, ConstMatrix target, const int*, const float* w,
+                            Matrix g, Column loss) { (b.*op)(y, target, w, g, loss); });
+    }
+  }
+  void expect_every_cross_entropy(const RowGrid& z, const RowGrid& p, const RowGrid& t,
+                                  const std::vector<int>& labels, const std::vector<float>* weights,
+                                  float smoothing, const std::string& size) {
+    expect_same(z, t, labels, weights, "softmax cross-entropy " + size,
+                [=](Backend& b, ConstMatrix in, ConstMatrix, const int* l, const float* w, Matrix g,
+                    Column loss) { b.softmax_cross_entropy(in, l, w, smoothing, g, loss); });
+    expect_same(p, t, labels, weights, "sparse cross-entropy " + size,
+                [=](Backend& b, ConstMatrix in, ConstMatrix, const int* l, const float* w, Matrix g,
+                    Column loss) { b.sparse_cross_entropy(in, l, w, smoothing, g, loss); });
+    const std::pair<const char*,
+                    void (Backend::*)(ConstMatrix, ConstMatrix, const float*, float, Matrix, Column)>
+        means[] = {{"binary from logits ", &Backend::binary_cross_entropy_from_logits},
                    {"binary ", &Backend::binary_cross_entropy}};
     for (const auto& [name, op] : means) {
       const RowGrid& in = op == &Backend::binary_cross_entropy ? p : z;
-      expect_same(in, t, labels, weights, name + size,
-                  [op = op](Backend& b, ConstMatrix y, ConstMatrix target, const int*, const float* w,
-                            Matrix g, Column loss) { (b.*op)(y, target, w, g, loss); });
+      expect_same(
+          in, t, labels, weights, name + size,
+          [op = op, smoothing](Backend& b, ConstMatrix y, ConstMatrix target, const int*, const float* w,
+                               Matrix g, Column loss) { (b.*op)(y, target, w, smoothing, g, loss); });
     }
   }
 };

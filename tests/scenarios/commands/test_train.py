@@ -17,7 +17,7 @@ def one_device() -> str:
 
 def test_prints_what_people_expect():
     output = one_device()
-    line = r"epoch {}/2 - [\d.]+ m?u?s - \d+ samples/s - loss \d\.\d{{4}} - accuracy 0\.\d{{4}}"
+    line = r"epoch {}/2 - [\d.]+ m?u?s - data wait [\d.]+% - \d+ samples/s - loss \d\.\d{{4}} - accuracy 0\.\d{{4}}"
     line += r" - val_loss \d\.\d{{4}} - val_accuracy 0\.\d{{4}}"
     for epoch in (1, 2):
         assert re.search(line.format(epoch), output), output

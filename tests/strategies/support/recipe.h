@@ -24,8 +24,15 @@ inline std::unique_ptr<Model> build(const Strategy& strategy, const Recipe& reci
   const Scope scope = strategy.scope();
   auto model = std::make_unique<Model>(recipe.features, recipe.layers(), ModelOptions{.seed = recipe.seed});
   std::vector<MetricPtr> metrics;
-  for (const std::string& name : recipe.metrics) metrics.push_back(make_metric(name, *recipe.loss));
-  model->compile(recipe.optimizer(), recipe.loss, metrics);
+  std::vector<CountMetricPtr> counted;
+  for (const std::string& name : recipe.metrics) {
+    if (is_count_metric(name)) {
+      counted.push_back(make_count_metric(name, *recipe.loss));
+    } else {
+      metrics.push_back(make_metric(name, *recipe.loss));
+    }
+  }
+  model->compile(recipe.optimizer(), recipe.loss, metrics, counted);
   return model;
 }
 
