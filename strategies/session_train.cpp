@@ -47,7 +47,7 @@ void Pooled::add_counts(std::span<const std::int64_t> more) {
   counts.resize(std::max(counts.size(), more.size()));
   for (std::size_t i = 0; i < more.size(); ++i) {
     if (__builtin_add_overflow(counts[i], more[i], &counts[i]))
-      throw std::invalid_argument("[metric] the sample weights of all rows sum up to more than 2^33");
+      throw std::runtime_error("[metric] the sample weights of all rows sum up to more than 2^33");
   }
 }
 

@@ -19,15 +19,15 @@ std::int64_t steps_of(const Targets& t, int row) {
   if (t.weights == nullptr) return CountMetric::kOne;
   const float weight = t.weights[row];
   if (!(weight >= 0 && weight < 0x1p32F)) {
-    throw std::invalid_argument("[metric] a row has sample weight " + std::to_string(weight) +
-                                "; metrics of counts take weights from 0 to 2^32");
+    throw std::runtime_error("[metric] a row has sample weight " + std::to_string(weight) +
+                             "; metrics of counts take weights from 0 to 2^32");
   }
   return std::llround(static_cast<double>(weight) * static_cast<double>(CountMetric::kOne));
 }
 
 void add(std::int64_t& cell, std::int64_t steps) {
   if (__builtin_add_overflow(cell, steps, &cell)) {
-    throw std::invalid_argument(
+    throw std::runtime_error(
         "[metric] the sample weights of all rows sum up to more than 2^33; make them smaller");
   }
 }
@@ -125,10 +125,9 @@ class AreaUnderRoc final : public CountMetric {
     each_pair(rule_, y, t, [&](int row, float probability, bool is) {
       const double scaled = static_cast<double>(probability) * static_cast<double>(thresholds_ - 1);
       if (!(probability >= 0 && probability <= 1)) {
-        throw std::invalid_argument("[metric] " + name_ + ": the model predicts " +
-                                    std::to_string(probability) +
-                                    "; probabilities from 0 to 1 are expected (end the model with sigmoid or "
-                                    "softmax, or train it with a loss from logits)");
+        throw std::runtime_error("[metric] " + name_ + ": the model predicts " + std::to_string(probability) +
+                                 "; probabilities from 0 to 1 are expected (end the model with sigmoid or "
+                                 "softmax, or train it with a loss from logits)");
       }
       const auto above = static_cast<std::size_t>(std::max(0.0, std::ceil(scaled) - 1));
       add(cells[above + (is ? thresholds_ : 0)], steps_of(t, row));

@@ -35,7 +35,7 @@ class CountMetric : public MadeInScope {
   virtual void check(int outputs, const TargetShape& shape) const = 0;
   /// How many counts it keeps.
   virtual std::size_t cells(int outputs) const = 0;
-  /// Adds rows to the counts; `y` and `targets` are in host memory. Throws std::invalid_argument for
+  /// Adds rows to the counts; `y` and `targets` are in host memory. Throws std::runtime_error for
   /// predictions that it has no meaning for, and when the sum of weights leaves 2^33.
   virtual void count(kernels::ConstMatrix y, const Targets& targets, std::span<std::int64_t> cells) const = 0;
   /// The metric; none where it is a table only.

@@ -22,7 +22,7 @@ std::unique_ptr<Model> identity(const Strategy& strategy, const std::vector<std:
                                 const std::string& loss = "binary_crossentropy") {
   const Scope scope = strategy.scope();
   auto model = std::make_unique<Model>(1, testing::line(1));
-  model->compile("sgd:0", loss, metrics);
+  model->compile("sgd", loss, metrics);
   return model;
 }
 
@@ -171,8 +171,8 @@ TEST(CountMetrics, WhatTheyCantMeasureIsRefused) {
       [&] { small.evaluate(testing::random_data({.rows = 4, .features = 7, .classes = 3}), {}); },
       {"top_k=5 of a model with 3 outputs"});
   const auto wide = identity(strategy, {"auc"}, "mse");
-  expect_throw<std::exception>([&] { wide->evaluate(points({1.5F}, {1}), {}); },
-                               {"probabilities from 0 to 1"});
+  expect_throw<std::runtime_error>([&] { wide->evaluate(points({1.5F}, {1}), {}); },
+                                   {"probabilities from 0 to 1"});
 }
 
 /// y = w x from w = 0 by one step at rate 1, in one batch.
