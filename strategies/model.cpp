@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace mirrorscale::strategies {
 namespace {
@@ -96,9 +97,13 @@ void Model::compile(const std::string& optimizer, const std::string& loss,
   internal::exchange_current_scope(before);
 }
 
-Optimizer& Model::optimizer() {
+const Optimizer& Model::optimizer() const {
   if (!objective_.optimizer)
     throw std::invalid_argument("[model] '" + options_.name + "' is not compiled yet");
+  return *objective_.optimizer;
+}
+Optimizer& Model::optimizer() {
+  std::as_const(*this).optimizer();
   return *objective_.optimizer;
 }
 
