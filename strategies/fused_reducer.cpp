@@ -32,9 +32,10 @@ class FusedReducer final : public Reducer {
     part.first = blocks * r / n * kernels::kBlock;
     part.last = blocks * (r + 1) / n * kernels::kBlock;
     for (std::size_t s = 0; s < optimizer.slots().size(); ++s)
-      part.slots.push_back(kernels::make_buffer(part.last - part.first));
+      part.slots.push_back(mine.backend().make_buffer(part.last - part.first));
+    part.sum = TreeSum(mine.backend());
     if (!optimizer.clipping().active()) return;
-    part.gradient = kernels::make_buffer(part.last - part.first);
+    part.gradient = mine.backend().make_buffer(part.last - part.first);
     part.factors.assign(network.parameters().slices().size(), 1.0F);
   }
 
@@ -56,7 +57,7 @@ class FusedReducer final : public Reducer {
     }
     part.sum.begin(part.roots, step.plan.additions);
     ReductionResult result;
-    std::copy_n(part.sum.sum(backend, size_, kernels::kPanel), kernels::kPanel, result.statistics.begin());
+    std::copy_n(part.sum.sum(size_, kernels::kPanel), kernels::kPanel, result.statistics.begin());
     const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                               static_cast<int>(step.replicas.size()));
     const bool clipped = step.optimizer.clipping().active();
@@ -70,7 +71,7 @@ class FusedReducer final : public Reducer {
                      range.weights = mine.weights() + at;
                      range.decayed = slice.spec.decayed;
                      range.gradient =
-                         clipped ? part.gradient.get() + (at - part.first) : part.sum.sum(backend, at, count);
+                         clipped ? part.gradient.get() + (at - part.first) : part.sum.sum(at, count);
                      range.terms = terms_of(parameters, slice, scale, part.factors);
                      for (std::size_t s = 0; s < part.slots.size(); ++s)
                        range.slots[s] = part.slots[s].get() + (at - part.first);
@@ -107,10 +108,12 @@ class FusedReducer final : public Reducer {
                               "' don't share";
   }
 
-  std::size_t planned_bytes(const Network& network, int slots, int replicas) const override {
+  std::size_t planned_bytes(const Network& network, const Optimizer& optimizer, int replicas,
+                            std::size_t roots) const override {
     const std::size_t blocks = network.parameters().size() / kernels::kBlock;
     const auto n = static_cast<std::size_t>(replicas);
-    return (blocks + n - 1) / n * kernels::kBlock * sizeof(float) * static_cast<std::size_t>(slots);
+    const std::size_t slices = optimizer.slots().size() + (optimizer.clipping().active() ? 1 : 0);
+    return ((blocks + n - 1) / n * kernels::kBlock * slices + TreeSum::size(roots)) * sizeof(float);
   }
 
  private:
@@ -131,10 +134,10 @@ class FusedReducer final : public Reducer {
     const ParameterLayout& parameters = mine.network().parameters();
     for_each_chunk(parameters, part.first, part.last, TreeSum::kChunk,
                    [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
-                     mine.backend().effective_gradient(
-                         count, terms_of(slice.spec, scale), clipping.element_limit(),
-                         part.sum.sum(mine.backend(), at, count), mine.weights() + at,
-                         part.gradient.get() + (at - part.first));
+                     mine.backend().effective_gradient(count, terms_of(slice.spec, scale),
+                                                       clipping.element_limit(), part.sum.sum(at, count),
+                                                       mine.weights() + at,
+                                                       part.gradient.get() + (at - part.first));
                    });
     if (!clipping.wants_norms()) return;
     const std::size_t first = part.first / kernels::kBlock,

@@ -26,6 +26,10 @@ class GradientClip {
  public:
   /// Makes room; nothing where `clipping` is not active.
   void make(Replica& replica, const Clipping& clipping);
+  /// Bytes of that room on the device.
+  static std::size_t planned_bytes(const ParameterLayout& parameters, const Clipping& clipping) {
+    return clipping.wants_norms() ? blocks_of(parameters) * sizeof(float) : 0;
+  }
   /// `gradient`: the arena of sums, which becomes the gradient, `scale` and penalties included, clipped by
   /// value. Returns what is left to multiply each parameter's by.
   std::span<const float> apply(Replica& replica, const Clipping& clipping, float scale, float* gradient);

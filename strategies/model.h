@@ -96,6 +96,7 @@ class Model {
   const Objective& objective() const { return objective_; }
   Session& session() { return *session_; }
   Optimizer& optimizer();
+  const Optimizer& optimizer() const;
   /// Of the last whole epoch of training, since it began or was gone on with; see Pooled.
   double data_wait_s() const { return data_wait_s_; }
   std::int64_t steps() const { return session_->steps(); }

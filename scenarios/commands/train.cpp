@@ -81,12 +81,9 @@ std::function<std::size_t(int)> bytes_of(const TrainOptions& options, const stra
                                          const strategies::Dataset& rows,
                                          const strategies::Dataset* validation,
                                          const strategies::Model& model) {
-  const std::string optimizer =
-      options.optimizer.empty() ? find_workload(options.workload).optimizer : options.optimizer;
-  const int slots = strategies::make_optimizer(optimizer, {.global_batch = options.global_batch})->arenas();
-  return [&, slots, validation](int batch) {
-    return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, slots, validation,
-                                              options.accumulate);
+  return [&, validation](int batch) {
+    return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, model.optimizer(),
+                                              validation, options.accumulate);
   };
 }
 
@@ -111,6 +108,10 @@ int train(const TrainOptions& options) {
                                         .metrics = options.metrics,
                                         .label_smoothing = options.label_smoothing});
   print_head(options, source, data, model);
+  const auto planned = bytes_of(options, strategy, *data.train, data.test.get(), model);
+  std::printf("memory:    %s a device planned\n",
+              harness::format_bytes(static_cast<std::int64_t>(planned(options.global_batch))).c_str());
+  std::fflush(stdout);
   load_initial_weights(options.files, model);
 
   strategies::FitOptions fit;
@@ -129,10 +130,7 @@ int train(const TrainOptions& options) {
   try {
     model.fit(data.train, fit);
   } catch (const kernels::OutOfMemory& error) {
-    throw std::runtime_error(
-        "[train] " + with_largest_batch(error,
-                                        bytes_of(options, strategy, *data.train, data.test.get(), model),
-                                        options.global_batch));
+    throw std::runtime_error("[train] " + with_largest_batch(error, planned, options.global_batch));
   }
 
   if (signals && signals->signal() != 0) {

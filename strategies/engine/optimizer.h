@@ -53,9 +53,6 @@ class Optimizer : public MadeInScope {
   virtual void update(kernels::Backend& backend, const StepValues& values,
                       const UpdateRange& range) const = 0;
 
-  /// Arenas of the size of the parameters that updates need: slots, and the gradient's where it is clipped.
-  int arenas() const { return static_cast<int>(slots().size()) + (clipping_.active() ? 1 : 0); }
-
   double learning_rate(std::int64_t step) const { return schedule_(step); }
   /// From the next step on. Not while a step runs.
   void set_schedule(Schedule schedule) { schedule_ = std::move(schedule); }
