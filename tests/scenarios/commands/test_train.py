@@ -1,10 +1,11 @@
 """Training through the command line: the same bits on any number of devices, instruction set, backend and reduction."""
 
 import functools
+import json
 import re
 
 import pytest
-from command_line import SMALL, cpu_targets, epochs, good, weight_hash
+from command_line import MISUSE, SMALL, cpu_targets, epochs, good, refusal, weight_hash
 
 # What any correct machine ends with. Made by this command; the reference backend's plain loops agree (below).
 GOLDEN_HASH = "1f50d11708811c20"
@@ -98,6 +99,47 @@ def test_workloads_of_pictures_train_on_the_twin(workload):
         for devices in (1, 3)
     }
     assert len(hashes) == 1
+
+
+def test_metrics_of_counts_and_the_history_file(tmp_path):
+    kept = []
+    for devices in (1, 3):
+        file = tmp_path / f"{devices}.json"
+        output = good(
+            *SMALL, "--devices", devices, "--metrics", "top_k=3,auc,confusion", "--history", file
+        )
+        assert weight_hash(output) == GOLDEN_HASH
+        assert "confusion of the test rows" in output and "top_3_accuracy" in output
+        run = json.loads(file.read_text())
+        assert [epoch.pop("epoch") for epoch in run["epochs"]] == [1, 2]
+        assert all(epoch.pop("data_wait_s") >= 0 for epoch in run["epochs"])
+        kept.append(run)
+    assert kept[0] == kept[1]
+    table = kept[0]["tables"]["test"]["confusion"]["counts"]
+    right = sum(row[i] for i, row in enumerate(table))
+    assert sum(map(sum, table)) == 100 and right == round(100 * kept[0]["test"]["accuracy"])
+    assert sum(map(sum, kept[0]["tables"]["training"]["confusion"]["counts"])) == 200
+    assert kept[0]["test"]["accuracy"] <= kept[0]["test"]["top_3_accuracy"] <= 1
+
+
+@pytest.mark.parametrize("option", ["--class-weight=0=2,3=0.5", "--label-smoothing=0.1"])
+def test_class_weights_and_label_smoothing(option):
+    hashes = {weight_hash(good(*SMALL, option, "--devices", devices)) for devices in (1, 3)}
+    assert len(hashes) == 1 and GOLDEN_HASH not in hashes
+
+
+@pytest.mark.parametrize(
+    "option, says",
+    [
+        ("--metrics=top_k=99", "99"),
+        ("--metrics=f1", "precision"),
+        ("--class-weight=77=2", "no class 77"),
+        ("--class-weight=2", "class=weight"),
+        ("--label-smoothing=1.5", "label-smoothing"),
+    ],
+)
+def test_what_cannot_be_measured_or_weighed_is_refused(option, says):
+    assert says in refusal(MISUSE, *SMALL, option)
 
 
 def test_predictions_are_written_in_input_order(tmp_path):
