@@ -84,6 +84,7 @@ TEST(CountMetrics, AProbabilityAtAThresholdIsNotAboveIt) {
   EXPECT_EQ(logs.at("auc=3"), 1);
   EXPECT_EQ(logs.at("precision"), 1);
   EXPECT_EQ(model->evaluate(points({1, 0.5F}, {0, 1}), {}).at("auc=3"), 0);
+  EXPECT_EQ(model->evaluate(points({0.3F, 0.5F}, {0, 1}), {}).at("auc=3"), 0.5);  // no threshold between
 }
 
 TEST(CountMetrics, TopKOfKeras) {
