@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 
@@ -110,7 +111,7 @@ Logs Model::logs_of(const Pooled& pooled, const std::string& prefix, double pena
   return logs;
 }
 
-void Model::train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options) {
+bool Model::train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options) {
   TrainingPosition& at = control.position;
   const Shuffler& shuffler = *strategy().parts().shuffler;
   const auto order = options.shuffle ? shuffler.order(train->rows(), options.seed, at.epoch)
@@ -119,6 +120,7 @@ void Model::train_epoch(LoopControl& control, const DatasetPtr& train, const Fit
   at.sums.metric_sums.resize(objective_.metrics.size());
   const bool stepwise = want_batches(options.callbacks);
   std::vector<Pooled> steps;
+  bool finite = true;
   while (at.batch < batches && !control.stop_now) {
     std::int64_t count = batches - at.batch;
     if (stepwise) {
@@ -129,11 +131,14 @@ void Model::train_epoch(LoopControl& control, const DatasetPtr& train, const Fit
     session_->train(order, at.batch, count, nullptr, &steps);
     for (const Pooled& step : steps)
       at.sums.merge(step);  // in this order, so that executions don't change the bits
-    at.batch += count;
-    if (!stepwise) continue;
+    at.batch += static_cast<std::int64_t>(steps.size());
+    finite = static_cast<std::int64_t>(steps.size()) == count;
+    control.stop_now = control.stop_now || !finite;
+    if (!stepwise || steps.empty()) continue;
     each(options.callbacks,
          [&](Callback& c) { c.on_train_batch_end(control, at.batch - 1, logs_of(at.sums, "", 0)); });
   }
+  return finite;
 }
 
 History Model::fit(const DatasetPtr& train, const FitOptions& options) {
@@ -146,7 +151,7 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
     throw std::invalid_argument("[fit] validation_batch is " + std::to_string(options.validation_batch) +
                                 "; needs at least 1, or 0 for global_batch");
   }
-  session_->start_training(train, options.global_batch, options.accumulate);
+  session_->start_training(train, options.global_batch, options.accumulate, options.on_nan);
   LoopControl control{.model = *this,
                       .position = {.epoch = options.initial_epoch, .batch = 0, .sums = {}},
                       .train = train.get(),
@@ -154,6 +159,7 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
   if (options.resume) control.position = options.resume->position;
   History history;
   Logs logs;
+  bool finite = true;
   each(options.callbacks, [&](Callback& c) { c.on_train_begin(control); });
   if (options.resume) {
     for (const CallbackPtr& callback : options.callbacks) {
@@ -165,9 +171,11 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
          !control.stop_now) {
     const int epoch = control.position.epoch;
     each(options.callbacks, [&](Callback& c) { c.on_epoch_begin(control, epoch); });
-    train_epoch(control, train, options);
+    finite = train_epoch(control, train, options);
     if (control.stop_now) break;
     logs = logs_of(control.position.sums, "", 0);
+    if (options.on_nan == OnNan::kSkip)
+      logs["skipped_steps"] = static_cast<double>(control.position.sums.skipped);
     if (strategy().kind() == "model_averaging") session_->average_weights();
     if (options.validation) {
       const int batch = options.validation_batch > 0 ? options.validation_batch : options.global_batch;
@@ -181,6 +189,13 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
     ++history.epochs;
   }
   each(options.callbacks, [&](Callback& c) { c.on_train_end(control, logs); });
+  if (!finite) {
+    throw NonFiniteStep("[fit] epoch " + std::to_string(control.position.epoch + 1) + ", batch " +
+                        std::to_string(control.position.batch + 1) + ": " +
+                        (session_->non_finite() == NonFinite::kLoss ? "the loss" : "the gradient") +
+                        " of the global batch is not finite; " + std::to_string(steps()) +
+                        " steps are done, and this one was not applied (on_nan: stop)");
+  }
   return history;
 }
 
@@ -222,6 +237,16 @@ Logs Model::evaluate(LoopControl& control, const DatasetPtr& dataset, const Eval
 Predictions Model::predict(const DatasetPtr& dataset, int global_batch) {
   if (!dataset) throw std::invalid_argument("[predict] the data set is null");
   return session_->predict(dataset, global_batch);
+}
+
+void Model::use_average() {
+  if (!optimizer().averaging().active())
+    throw std::invalid_argument("[model] optimizer '" + optimizer().name() + "' keeps no average of weights");
+  if (steps() == 0) return;  // there is none yet
+  std::vector<NamedArray> all = session_->slots();
+  const std::size_t count = network_->parameters().slices().size();
+  set_weights({std::make_move_iterator(all.end() - static_cast<std::ptrdiff_t>(count)),
+               std::make_move_iterator(all.end())});  // the last slot; see Optimizer::all_slots
 }
 
 std::string Model::weight_hash() const {

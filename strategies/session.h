@@ -5,10 +5,12 @@
 #include "strategies/engine/network.h"
 #include "strategies/engine/optimizer.h"
 #include "strategies/input/dataset.h"
+#include "strategies/on_nan.h"
 #include "strategies/strategy.h"
 #include "strategies/timeline.h"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,12 +30,20 @@ struct Pooled {
   double loss_sum = 0, weight_sum = 0;
   std::vector<double> metric_sums;
   std::int64_t rows = 0;
+  std::int64_t skipped = 0;  // steps, whose rows are in none of the sums; see OnNan
 
   /// `penalty` is added to the loss of every unit of weight.
   void add(const StepStatistics& statistics, std::int64_t batch_rows, double penalty = 0);
   void merge(const Pooled& other);
-  double loss() const { return weight_sum == 0 ? 0 : loss_sum / weight_sum; }
-  double metric(std::size_t i) const { return weight_sum == 0 ? 0 : metric_sums[i] / weight_sum; }
+  /// 0 of no weight; NaN where that is since all steps were skipped.
+  double loss() const { return mean(loss_sum); }
+  double metric(std::size_t i) const { return mean(metric_sums[i]); }
+
+ private:
+  double mean(double sum) const {
+    if (weight_sum != 0) return sum / weight_sum;
+    return skipped > 0 ? std::numeric_limits<double>::quiet_NaN() : 0;
+  }
 };
 
 /// Where a training is between two steps: what its next step depends on beside weights, slots and their
@@ -74,13 +84,17 @@ class Session {
   /// Gets ready to train on `dataset` in batches of `global_batch` rows: plans, buffers, no more allocation
   /// after. Each replica works through its share in `accumulate` pieces, so that only one piece's activations
   /// take memory; in `exact` numerics no bit changes.
-  void start_training(DatasetPtr dataset, int global_batch, int accumulate = 1);
+  void start_training(DatasetPtr dataset, int global_batch, int accumulate = 1,
+                      OnNan on_nan = OnNan::kContinue);
   /// Trains the batches first .. first + count - 1 of an epoch whose rows come in `order` (all rows of the
   /// data set). Returns the pooled statistics; `each_step`, where given, gets those of every step; `timeline`
-  /// must have room for `count` steps. When a replica fails, the steps that all had finished are done and
-  /// counted.
+  /// must have room for `count` steps. With OnNan::kStop the steps end before the first that is not finite,
+  /// and `each_step` has only those that were done. When a replica fails, the steps that all had finished are
+  /// done and counted.
   Pooled train(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
                Timeline* timeline = nullptr, std::vector<Pooled>* each_step = nullptr);
+  /// What was not finite in the last step that was not applied.
+  NonFinite non_finite() const;
   /// Optimizer steps done.
   std::int64_t steps() const;
   void set_observer(RowObserver* observer) { observer_ = observer; }

@@ -14,10 +14,12 @@
 #include "strategies/input/subset.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 
 namespace mirrorscale::scenarios {
@@ -26,7 +28,7 @@ namespace {
 constexpr int kStepsBetweenLooks = 32;  // at the progress line, on a terminal
 
 struct TrainOptions {
-  std::string workload = "mlp", data, devices = "1", optimizer, predictions_file;
+  std::string workload = "mlp", data, devices = "1", optimizer, predictions_file, on_nan = "continue";
   DeviceOptions on;
   int epochs = 5, global_batch = 256, accumulate = 1;
   std::int64_t limit_rows = 0, limit_test_rows = 0;
@@ -79,7 +81,10 @@ std::function<std::size_t(int)> bytes_of(const TrainOptions& options, const stra
                                          const strategies::Model& model) {
   const std::string optimizer =
       options.optimizer.empty() ? find_workload(options.workload).optimizer : options.optimizer;
-  const int slots = strategies::make_optimizer(optimizer, {.global_batch = options.global_batch})->arenas();
+  const auto made = strategies::make_optimizer(optimizer, {.global_batch = options.global_batch});
+  const bool looks = options.on_nan != "continue";
+  const int slots =
+      looks ? std::max(made->arenas(), static_cast<int>(made->all_slots().size()) + 1) : made->arenas();
   return [&, slots, validation](int batch) {
     return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, slots, validation,
                                               options.accumulate);
@@ -109,14 +114,22 @@ int train(const TrainOptions& options) {
   fit.epochs = options.epochs;
   fit.global_batch = options.global_batch;
   fit.accumulate = options.accumulate;
+  fit.on_nan = strategies::on_nan_from(options.on_nan);
   fit.seed = options.seed;
   fit.validation = data.test;
   fit.steps_per_execution = kStepsBetweenLooks;
   fit.callbacks = {std::make_shared<EpochPrinter>(options.epochs, data.train->rows(), options.global_batch)};
   const auto signals = add_checkpoints(options.files, fit);
   resume(options.files, model, *data.train, fit);
+  strategies::History history;
   try {
-    model.fit(data.train, fit);
+    history = model.fit(data.train, fit);
+  } catch (const strategies::NonFiniteStep& error) {
+    std::fprintf(stderr, "mirrorscale: %s%s\n", error.what(),
+                 options.files.checkpoints.empty()
+                     ? ""
+                     : ("; the state before it is in " + options.files.checkpoints).c_str());
+    return kFinding;
   } catch (const kernels::OutOfMemory& error) {
     throw std::runtime_error(
         "[train] " + with_largest_batch(error,
@@ -128,6 +141,15 @@ int train(const TrainOptions& options) {
     std::printf("stopped by signal %d after %lld steps; go on with --resume\n", signals->signal(),
                 static_cast<long long>(model.steps()));
     return kStoppedBySignal + signals->signal();
+  }
+  if (const auto found = history.values.find("skipped_steps"); found != history.values.end()) {
+    std::printf("skipped: %.0f steps, of loss or gradient not finite\n",
+                std::accumulate(found->second.begin(), found->second.end(), 0.0));
+  }
+  if (const auto& average = model.optimizer().averaging(); average.active()) {
+    model.use_average();
+    std::printf("weights: from here on their average (ema %g): test, predictions, export and hash\n",
+                average.momentum);
   }
   if (data.test) std::printf("test: %s\n", in_words(model.evaluate(data.test)).c_str());
   if (!options.predictions_file.empty()) save_predictions(model, options, data.test);
@@ -164,9 +186,16 @@ void add_train(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option(
       "--optimizer", options->optimizer,
-      "sgd, momentum, nesterov, adam, adamw, amsgrad, rmsprop or adagrad, with a rate as in sgd:0.1, and "
-      "settings "
-      "as in adam:0.001:clip_global_norm=1:warm_up=100 (docs/optimizers.md); default: the workload's own");
+      "sgd, momentum, nesterov, adam, adamw, amsgrad, rmsprop, adagrad, lamb or lars, with a rate as in "
+      "sgd:0.1, and settings as in adam:0.001:clip_global_norm=1:warm_up=100 (docs/optimizers.md); default: "
+      "the workload's own");
+  command
+      ->add_option(
+          "--on-nan", options->on_nan,
+          "A step whose loss or gradient is not finite: 'skip' does not apply it and counts it, 'stop' "
+          "ends the training before it with status 1, 'continue' does not look")
+      ->check(CLI::IsMember({"continue", "skip", "stop"}))
+      ->capture_default_str();
   command->add_option("--seed", options->seed, "Of initial weights, order of rows, and synthetic data")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();
