@@ -21,14 +21,13 @@ Buffer make_buffer(std::size_t count) {
   if (count > (SIZE_MAX - kHugePage) / sizeof(float)) throw std::bad_alloc();
   const std::size_t wanted = count * sizeof(float);
   const bool huge = wanted >= kHugePage / 2;
-  const std::size_t unit = huge ? kHugePage : kLine;
-  const std::size_t bytes = (wanted + unit - 1) / unit * unit;
-  auto* data = static_cast<float*>(std::aligned_alloc(unit, bytes));
-  if (data == nullptr) throw std::bad_alloc();
+  const std::size_t bytes = (wanted + kLine - 1) / kLine * kLine;
+  void* data = nullptr;
+  if (posix_memalign(&data, huge ? kHugePage : kLine, bytes) != 0) throw std::bad_alloc();
   // Before the first touch. A refusal costs TLB misses, not correctness.
   if (huge) madvise(data, bytes, MADV_HUGEPAGE);
   std::memset(data, 0, bytes);
-  return Buffer(data);
+  return Buffer(static_cast<float*>(data));
 }
 
 }  // namespace mirrorscale::kernels

@@ -31,6 +31,10 @@ DeviceList cuda_devices();
 /// Of each device, the numbers of those whose memory it can reach without the host.
 std::vector<std::vector<int>> cuda_peers();
 
+/// Bytes that a device has left for this process, whose context it makes. Throws std::runtime_error where
+/// there is no such device.
+std::size_t cuda_free_bytes(int ordinal);
+
 /// "cuda:0 (NVIDIA H200), cuda:1 (…)", or why there is none.
 std::string in_words(const DeviceList& list);
 /// 13000 is "13.0".

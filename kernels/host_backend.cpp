@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace mirrorscale::kernels {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 /// One slot: what is written is what is read.
 class HostInputQueue final : public InputQueue {
  public:
-  explicit HostInputQueue(std::size_t count) : batch_(kernels::make_buffer(count)) {}
+  explicit HostInputQueue(Buffer batch) : batch_(std::move(batch)) {}
   int slots() const override { return 1; }
   float* fill(int) override { return batch_.get(); }
   void send(int, std::size_t) override {}
@@ -23,7 +24,7 @@ class HostInputQueue final : public InputQueue {
 }  // namespace
 
 Buffer HostBackend::make_buffer(std::size_t count) {
-  return kernels::make_buffer(count);
+  return memory_->allocate(count);
 }
 void HostBackend::upload(const float* host, std::size_t count, float* device) {
   copy(host, count, device);
@@ -39,7 +40,7 @@ void HostBackend::clear(float* data, std::size_t count) {
 }
 
 std::unique_ptr<InputQueue> HostBackend::make_input_queue(std::size_t count) {
-  return std::make_unique<HostInputQueue>(count);
+  return std::make_unique<HostInputQueue>(make_buffer(count));
 }
 
 void HostBackend::mark(int number) {

@@ -1,7 +1,9 @@
 #pragma once
 #include "kernels/backend.h"
+#include "kernels/host_memory.h"
 
 #include <array>
+#include <memory>
 
 namespace mirrorscale::kernels {
 
@@ -9,7 +11,7 @@ namespace mirrorscale::kernels {
 class HostBackend : public Backend {
  public:
   Buffer make_buffer(std::size_t count) override;
-  std::size_t used_bytes() const override { return 0; }
+  std::size_t used_bytes() const override { return memory_->used_bytes(); }
   void upload(const float* host, std::size_t count, float* device) override;
   void download(const float* device, std::size_t count, float* host) override;
   void copy(const float* from, std::size_t count, float* to) override;
@@ -22,6 +24,7 @@ class HostBackend : public Backend {
   void row_weights(const float* weights, int rows, Column out) override;
 
  private:
+  const std::shared_ptr<HostMemory> memory_ = std::make_shared<HostMemory>();
   std::array<double, kMarks> marks_s_{};
 };
 

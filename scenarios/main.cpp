@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   scenarios::add_doctor(app, context);
   scenarios::add_list(app, context);
   scenarios::add_train(app, context);
+  scenarios::add_fit_batch(app, context);
   scenarios::add_sweep(app, context);
   scenarios::add_validate(app, context);
   scenarios::add_compare(app, context);

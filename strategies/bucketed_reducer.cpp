@@ -75,8 +75,11 @@ class BucketedReducer final : public Reducer {
     seats_[static_cast<std::size_t>(rank)].slots.write(mine, arenas);
   }
 
-  std::size_t planned_bytes(const Network& network, int slots, int /*replicas*/) const override {
-    return network.parameters().size() * static_cast<std::size_t>(slots) * sizeof(float);
+  std::size_t planned_bytes(const Network& network, const Optimizer& optimizer, int /*replicas*/,
+                            std::size_t /*roots*/, bool guarded) const override {
+    const ParameterLayout& parameters = network.parameters();
+    return parameters.size() * optimizer.all_slots().size() * sizeof(float) +
+           WholeNorms::planned_bytes(parameters, optimizer, guarded);
   }
 
  private:

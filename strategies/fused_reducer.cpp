@@ -36,12 +36,13 @@ class FusedReducer final : public Reducer {
     part.first = blocks * r / n * kernels::kBlock;
     part.last = blocks * (r + 1) / n * kernels::kBlock;
     for (std::size_t s = 0; s < optimizer.all_slots().size(); ++s)
-      part.slots.push_back(kernels::make_buffer(part.last - part.first));
+      part.slots.push_back(mine.backend().make_buffer(part.last - part.first));
+    part.sum = TreeSum(mine.backend());
     const std::size_t parameters = network.parameters().slices().size();
     if (optimizer.clipping().active()) part.factors.assign(parameters, 1.0F);
     if (optimizer.layerwise()) part.ratios.assign(parameters, 1.0F);
     if (optimizer.clipping().active() || optimizer.layerwise())
-      part.gradient = kernels::make_buffer(part.last - part.first);
+      part.gradient = mine.backend().make_buffer(part.last - part.first);
   }
 
   void reserve(int rank, std::size_t roots) override {
@@ -56,7 +57,7 @@ class FusedReducer final : public Reducer {
       guard_squares_.resize(blocks_of(mine.network().parameters()));
     }
     Part& part = parts_[static_cast<std::size_t>(rank)];
-    if (!part.gradient) part.gradient = kernels::make_buffer(part.last - part.first);
+    if (!part.gradient) part.gradient = mine.backend().make_buffer(part.last - part.first);
   }
 
   ReductionResult reduce_and_update(const ReductionStep& step) override {
@@ -71,7 +72,7 @@ class FusedReducer final : public Reducer {
     }
     part.sum.begin(part.roots, step.plan.additions);
     ReductionResult result;
-    std::copy_n(part.sum.sum(backend, size_, kernels::kPanel), kernels::kPanel, result.statistics.begin());
+    std::copy_n(part.sum.sum(size_, kernels::kPanel), kernels::kPanel, result.statistics.begin());
     part.summed = step.guarded;
     if (step.guarded) result.non_finite = look(step, part, mine, result.statistics);
     if (result.non_finite != NonFinite::kNone) return result;
@@ -117,10 +118,13 @@ class FusedReducer final : public Reducer {
                               "' don't share";
   }
 
-  std::size_t planned_bytes(const Network& network, int slots, int replicas) const override {
+  std::size_t planned_bytes(const Network& network, const Optimizer& optimizer, int replicas,
+                            std::size_t roots, bool guarded) const override {
     const std::size_t blocks = network.parameters().size() / kernels::kBlock;
     const auto n = static_cast<std::size_t>(replicas);
-    return (blocks + n - 1) / n * kernels::kBlock * sizeof(float) * static_cast<std::size_t>(slots);
+    const bool gradient = optimizer.clipping().active() || optimizer.layerwise() || guarded;
+    const std::size_t slices = optimizer.all_slots().size() + (gradient ? 1 : 0);
+    return ((blocks + n - 1) / n * kernels::kBlock * slices + TreeSum::size(roots)) * sizeof(float);
   }
 
  private:
@@ -135,8 +139,8 @@ class FusedReducer final : public Reducer {
     bool summed = false;                 // `gradient` is the sum already
     std::vector<float> factors, ratios;  // by parameter
 
-    const float* sum_at(Replica& mine, std::size_t at, std::size_t count) {
-      return summed ? gradient.get() + (at - first) : sum.sum(mine.backend(), at, count);
+    const float* sum_at(std::size_t at, std::size_t count) {
+      return summed ? gradient.get() + (at - first) : sum.sum(at, count);
     }
 
     /// Floats at .. at + count - 1 of the arena, with the gradient as far as it is.
@@ -146,7 +150,7 @@ class FusedReducer final : public Reducer {
       range.count = count;
       range.weights = mine.weights() + at;
       const bool in_gradient = !step.clip.empty() || !step.trust.empty();
-      range.gradient = in_gradient ? gradient.get() + (at - first) : sum_at(mine, at, count);
+      range.gradient = in_gradient ? gradient.get() + (at - first) : sum_at(at, count);
       for (std::size_t s = 0; s < slots.size(); ++s) range.slots[s] = slots[s].get() + (at - first);
       if (optimizer.averaging().active()) range.average = slots.back().get() + (at - first);
       return range;
@@ -169,7 +173,7 @@ class FusedReducer final : public Reducer {
     if (!finite(statistics)) return NonFinite::kLoss;
     for (std::size_t at = part.first; at < part.last; at += TreeSum::kChunk) {
       const std::size_t count = std::min(TreeSum::kChunk, part.last - at);
-      std::copy_n(part.sum.sum(mine.backend(), at, count), count, part.gradient.get() + (at - part.first));
+      std::copy_n(part.sum.sum(at, count), count, part.gradient.get() + (at - part.first));
     }
     share_squares(step, part, mine, part.gradient.get(), guard_squares_);
     return finite(guard_squares_) ? NonFinite::kNone : NonFinite::kGradient;
@@ -197,10 +201,9 @@ class FusedReducer final : public Reducer {
     const ParameterLayout& parameters = mine.network().parameters();
     for_each_chunk(parameters, part.first, part.last, TreeSum::kChunk,
                    [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
-                     mine.backend().effective_gradient(count, terms_of(slice.spec, scale),
-                                                       clipping.element_limit(), part.sum_at(mine, at, count),
-                                                       mine.weights() + at,
-                                                       part.gradient.get() + (at - part.first));
+                     mine.backend().effective_gradient(
+                         count, terms_of(slice.spec, scale), clipping.element_limit(), part.sum_at(at, count),
+                         mine.weights() + at, part.gradient.get() + (at - part.first));
                    });
     if (!clipping.wants_norms()) return part.factors;
     share_squares(step, part, mine, part.gradient.get(), squares_);

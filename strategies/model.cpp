@@ -10,6 +10,7 @@
 #include <iterator>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace mirrorscale::strategies {
 namespace {
@@ -97,9 +98,13 @@ void Model::compile(const std::string& optimizer, const std::string& loss,
   internal::exchange_current_scope(before);
 }
 
-Optimizer& Model::optimizer() {
+const Optimizer& Model::optimizer() const {
   if (!objective_.optimizer)
     throw std::invalid_argument("[model] '" + options_.name + "' is not compiled yet");
+  return *objective_.optimizer;
+}
+Optimizer& Model::optimizer() {
+  std::as_const(*this).optimizer();
   return *objective_.optimizer;
 }
 

@@ -90,6 +90,7 @@ class Model {
   const Objective& objective() const { return objective_; }
   Session& session() { return *session_; }
   Optimizer& optimizer();
+  const Optimizer& optimizer() const;
   std::int64_t steps() const { return session_->steps(); }
   std::vector<NamedArray> weights() const { return session_->weights(); }
   void set_weights(const std::vector<NamedArray>& arrays) { session_->set_weights(arrays); }

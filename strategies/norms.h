@@ -38,6 +38,12 @@ class WholeNorms {
  public:
   /// Makes room; nothing where `optimizer` wants no norms.
   void make(Replica& replica, const Optimizer& optimizer);
+  /// Bytes of that room on the device, with what `look` needs where `guarded`.
+  static std::size_t planned_bytes(const ParameterLayout& parameters, const Optimizer& optimizer,
+                                   bool guarded) {
+    const bool any = optimizer.clipping().wants_norms() || optimizer.layerwise() || guarded;
+    return any ? blocks_of(parameters) * sizeof(float) : 0;
+  }
   /// Makes room for `look`.
   void guard(Replica& replica);
   /// Looks at a batch's statistics and the arena of its gradient.

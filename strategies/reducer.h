@@ -64,8 +64,10 @@ class Reducer {
   virtual void read_slots(int rank, Replica& mine, std::span<std::vector<float>> arenas) const = 0;
   /// The reverse: whole arenas of host memory, of which this rank takes its part.
   virtual void write_slots(int rank, Replica& mine, std::span<const std::vector<float>> arenas) = 0;
-  /// Bytes of slots on the fullest replica.
-  virtual std::size_t planned_bytes(const Network& network, int slots, int replicas) const = 0;
+  /// Bytes of the fullest replica's device for the slots and what a step works on, with up to `roots` subtree
+  /// roots of all replicas; `guarded` as ReductionStep's.
+  virtual std::size_t planned_bytes(const Network& network, const Optimizer& optimizer, int replicas,
+                                    std::size_t roots, bool guarded) const = 0;
 };
 
 /// Each replica sums one slice of the gradient over all replicas, updates it once, and writes the new weights

@@ -58,9 +58,11 @@ class ReplicatedReducer final : public Reducer {
     seats_[static_cast<std::size_t>(rank)].slots.write(mine, arenas);
   }
 
-  std::size_t planned_bytes(const Network& network, int slots, int /*replicas*/) const override {
-    return (network.parameters().size() * static_cast<std::size_t>(slots + 1) + kernels::kBlock) *
-           sizeof(float);
+  std::size_t planned_bytes(const Network& network, const Optimizer& optimizer, int /*replicas*/,
+                            std::size_t /*roots*/, bool guarded) const override {
+    const ParameterLayout& parameters = network.parameters();
+    return (parameters.size() * (optimizer.all_slots().size() + 1) + kernels::kBlock) * sizeof(float) +
+           WholeNorms::planned_bytes(parameters, optimizer, guarded);
   }
 
  private:

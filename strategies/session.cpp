@@ -280,18 +280,28 @@ void Session::prepare_batches(std::vector<BatchBuffers> State::*batches, const D
 }
 
 std::size_t Session::planned_bytes(const Strategy& strategy, const Network& network, const Dataset& dataset,
-                                   int global_batch, int optimizer_slots, const Dataset* validation,
-                                   int accumulate) {
+                                   int global_batch, const Optimizer& optimizer, const Dataset* validation,
+                                   int accumulate, OnNan on_nan) {
   const int n = strategy.replicas();
   const int batch = static_cast<int>(std::min<std::int64_t>(global_batch, dataset.rows()));
-  const BatchPlan plan = strategy.parts().sharder->plan(batch, global_batch, n);
+  const auto rest = static_cast<int>(dataset.rows() % global_batch);
   const auto reducer = strategy.make_reducer();
-  int rows = 0, roots = 0;
-  for (const auto& share : plan.shares) {
-    const PiecePlan pieces = cut_share(share, plan.shard_rows, accumulate, reducer->whole_shares());
-    rows = std::max(rows, pieces.most_rows);
-    roots = std::max(roots, pieces.arenas);
+  int rows = 1, arenas = 1;
+  std::size_t all_roots = 1, all_sums = 0;
+  for (const int rows_of_batch : {batch, rest > 0 ? rest : batch}) {
+    const BatchPlan plan = strategy.parts().sharder->plan(rows_of_batch, global_batch, n);
+    std::size_t sums = 0, roots = 0;
+    for (const auto& share : plan.shares) {
+      const PiecePlan pieces = cut_share(share, plan.shard_rows, accumulate, reducer->whole_shares());
+      rows = std::max(rows, pieces.most_rows);
+      arenas = std::max(arenas, pieces.arenas);
+      roots += share.roots.size();
+      sums += reducer->whole_shares() ? 1 : share.roots.size();
+    }
+    all_roots = std::max(all_roots, roots);
+    all_sums = std::max(all_sums, sums);
   }
+  const BatchBuffers::Shape inputs = batch_shape(dataset, rows);
   std::size_t judged = 0;
   const int input_slots = strategy.backend() == "cuda" ? 2 : 1;
   if (validation != nullptr) {
@@ -300,20 +310,24 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
     rows = std::max(rows, shape.rows);
     judged = BatchBuffers::planned_bytes(shape, input_slots);
   }
-  const BatchBuffers::Shape inputs = batch_shape(dataset, rows);
   const bool cuda = strategy.backend() == "cuda";
   std::size_t largest_matrix = network.chain().largest_matrix(rows);
   for (const auto& slice : network.parameters().slices())
     largest_matrix = std::max(largest_matrix, slice.size);
   std::size_t slices = 0;  // of all ranks' roots, which a rank sums
   if (cuda && n > 1 && strategy.exact()) {
-    std::size_t of_all = 0;
-    for (const auto& share : plan.shares) of_all += reducer->whole_shares() ? 1 : share.roots.size();
-    slices = of_all * (network.parameters().size() / static_cast<std::size_t>(n) + kernels::kBlock);
+    slices = all_sums * (network.parameters().size() / static_cast<std::size_t>(n) + kernels::kBlock);
   }
-  return Replica::planned_bytes(network, rows, roots) + BatchBuffers::planned_bytes(inputs, input_slots) +
-         judged + reducer->planned_bytes(network, optimizer_slots, n) + slices * sizeof(float) +
+  return Replica::planned_bytes(network, rows, arenas) + BatchBuffers::planned_bytes(inputs, input_slots) +
+         judged + reducer->planned_bytes(network, optimizer, n, all_roots, on_nan != OnNan::kContinue) +
+         slices * sizeof(float) +
          kernels::own_bytes(strategy.backend(), strategy.backend_options(0), largest_matrix);
+}
+
+std::size_t Session::used_bytes() const {
+  std::size_t most = 0;
+  for (const auto& replica : state_->replicas) most = std::max(most, replica->backend().used_bytes());
+  return most;
 }
 
 }  // namespace mirrorscale::strategies

@@ -121,8 +121,11 @@ class Session {
   double penalty() const;
   /// Bytes of memory that a device of this session is planned to hold while training.
   static std::size_t planned_bytes(const Strategy& strategy, const Network& network, const Dataset& dataset,
-                                   int global_batch, int optimizer_slots, const Dataset* validation = nullptr,
-                                   int accumulate = 1);
+                                   int global_batch, const Optimizer& optimizer,
+                                   const Dataset* validation = nullptr, int accumulate = 1,
+                                   OnNan on_nan = OnNan::kContinue);
+  /// Bytes that the fullest device of this session holds now.
+  std::size_t used_bytes() const;
 
  private:
   struct State;

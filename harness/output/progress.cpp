@@ -6,21 +6,25 @@
 
 namespace mirrorscale::harness {
 
-ProgressLine::ProgressLine(std::FILE* stream, double interval_s)
+ProgressLine::ProgressLine(std::FILE* stream, double interval_s, double plain_interval_s)
     : stream_(stream),
-      interval_s_(interval_s),
-      last_s_(-std::numeric_limits<double>::infinity()),
-      terminal_(isatty(fileno(stream)) == 1) {}
+      terminal_(isatty(fileno(stream)) == 1),
+      interval_s_(terminal_ ? interval_s : plain_interval_s),
+      last_s_(terminal_ ? -std::numeric_limits<double>::infinity() : 0) {}
 
 ProgressLine::~ProgressLine() {
   clear();
 }
 
 void ProgressLine::update(const std::string& text) {
-  if (!terminal_) return;
   const double now_s = clock_.now_s();
   if (now_s - last_s_ < interval_s_) return;
   last_s_ = now_s;
+  if (!terminal_) {
+    std::fprintf(stream_, "[%.0f s] %s\n", now_s, text.c_str());
+    std::fflush(stream_);
+    return;
+  }
   winsize size{};
   const bool known = ioctl(fileno(stream_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
   // One column less than the terminal has: a line that wraps cannot be rewritten.

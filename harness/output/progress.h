@@ -10,8 +10,10 @@ namespace mirrorscale::harness {
 /// nothing between calls: whoever works calls update at a pause.
 class ProgressLine {
  public:
-  /// Writes to `stream` if it is a terminal; at most every `interval_s`.
-  explicit ProgressLine(std::FILE* stream = stderr, double interval_s = 0.1);
+  /// On a terminal the line is written anew, at most every `interval_s`. Elsewhere (a pipe, a CI log) a line
+  /// of its own follows every `plain_interval_s`, so that a long run is seen to live; a shorter one is
+  /// silent.
+  explicit ProgressLine(std::FILE* stream = stderr, double interval_s = 0.1, double plain_interval_s = 20);
   /// Erases the line.
   ~ProgressLine();
   ProgressLine(ProgressLine&&) = delete;
@@ -21,8 +23,8 @@ class ProgressLine {
 
  private:
   std::FILE* stream_;
-  double interval_s_, last_s_;
   bool terminal_, drawn_ = false;
+  double interval_s_, last_s_;
   SteadyClock clock_;
 };
 

@@ -45,6 +45,22 @@ void for_each_ancestor(const fs::path& mount, const std::string& group, Visit vi
   }
 }
 
+std::int64_t number_in(const fs::path& path) {
+  const auto line = first_line(path);
+  return line ? number(*line).value_or(0) : 0;
+}
+
+void tighten_memory(const fs::path& folder, const char* limit_file, const char* used_file,
+                    CgroupLimits& limits) {
+  constexpr std::int64_t kUnlimited = std::int64_t{1}
+                                      << 60;  // version 1 writes "no limit" as a number near 2^63
+  const std::int64_t limit = number_in(folder / limit_file);
+  if (limit <= 0 || limit >= kUnlimited) return;
+  const std::int64_t left = std::max<std::int64_t>(0, limit - number_in(folder / used_file));
+  limits.memory_free_bytes = limits.memory_bytes == 0 ? left : std::min(limits.memory_free_bytes, left);
+  tighten(limits.memory_bytes, limit);
+}
+
 void read_v2(const fs::path& folder, CgroupLimits& limits) {
   if (const auto line = first_line(folder / "cpu.max")) {  // "quota period" or "max period"
     const std::size_t space = line->find(' ');
@@ -55,8 +71,7 @@ void read_v2(const fs::path& folder, CgroupLimits& limits) {
       tighten(limits.cpu_quota_cores, static_cast<double>(*quota) / static_cast<double>(*period));
     }
   }
-  if (const auto line = first_line(folder / "memory.max"))
-    tighten(limits.memory_bytes, number(*line).value_or(0));
+  tighten_memory(folder, "memory.max", "memory.current", limits);
 }
 
 void read_v1_cpu(const fs::path& folder, CgroupLimits& limits) {
@@ -69,11 +84,7 @@ void read_v1_cpu(const fs::path& folder, CgroupLimits& limits) {
 }
 
 void read_v1_memory(const fs::path& folder, CgroupLimits& limits) {
-  constexpr std::int64_t kUnlimited = std::int64_t{1}
-                                      << 60;  // version 1 writes "no limit" as a number near 2^63
-  const auto line = first_line(folder / "memory.limit_in_bytes");
-  const std::int64_t bytes = line ? number(*line).value_or(0) : 0;
-  if (bytes < kUnlimited) tighten(limits.memory_bytes, bytes);
+  tighten_memory(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", limits);
 }
 
 bool lists(const std::string& controllers, std::string_view wanted) {

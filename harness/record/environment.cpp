@@ -1,10 +1,12 @@
 #include "harness/record/environment.h"
 
+#include "harness/record/cgroup.h"
 #include "harness/record/hash.h"
 #include "harness/record/json.h"
 #include "harness/record/topology.h"
 #include "harness/version.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -36,6 +38,15 @@ std::string field_of(const char* path, std::string_view name, char separator) {
     return line.substr(start, line.find_last_not_of(" \t\"") - start + 1);
   }
   return {};
+}
+
+/// A line "name: 123 kB", in bytes.
+std::int64_t kib_of(const char* path, std::string_view name, const char* what) {
+  const std::string text = field_of(path, name, ':');
+  std::int64_t kib = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), kib);
+  if (read.ec != std::errc{}) throw std::runtime_error(fmt::format("can't read {}", what));
+  return kib * 1024;
 }
 
 std::string cpu_model(const utsname& system) {
@@ -151,11 +162,13 @@ std::string make_run_id() {
 }
 
 std::int64_t process_peak_bytes() {
-  const std::string text = field_of("/proc/self/status", "VmHWM", ':');
-  std::int64_t kib = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), kib);
-  if (read.ec != std::errc{}) throw std::runtime_error("can't read this process's peak memory");
-  return kib * 1024;
+  return kib_of("/proc/self/status", "VmHWM", "this process's peak memory");
+}
+
+std::int64_t available_memory_bytes() {
+  const std::int64_t machine = kib_of("/proc/meminfo", "MemAvailable", "the machine's available memory");
+  const CgroupLimits limits = detect_cgroup_limits();
+  return limits.memory_bytes > 0 ? std::min(machine, limits.memory_free_bytes) : machine;
 }
 
 }  // namespace mirrorscale::harness

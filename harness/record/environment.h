@@ -27,5 +27,8 @@ std::string make_run_id();
 /// Highest resident memory of this program so far; what its parent had before it started this program is not
 /// in it (getrusage would count that).
 std::int64_t process_peak_bytes();
+/// What programs may still take of the host's memory: what the kernel calls available, less where a control
+/// group leaves less.
+std::int64_t available_memory_bytes();
 
 }  // namespace mirrorscale::harness

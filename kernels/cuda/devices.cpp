@@ -112,6 +112,14 @@ std::vector<std::vector<int>> cuda_peers() {
   return peers;
 }
 
+std::size_t cuda_free_bytes(int ordinal) {
+  cuda::require_device(ordinal);
+  cuda::check(cudaSetDevice(ordinal), "choose a device");
+  std::size_t free_bytes = 0, all_bytes = 0;
+  cuda::check(cudaMemGetInfo(&free_bytes, &all_bytes), "ask for free memory");
+  return free_bytes;
+}
+
 namespace cuda {
 
 DeviceInfo require_device(int ordinal) {
@@ -125,4 +133,5 @@ DeviceInfo require_device(int ordinal) {
 }
 
 }  // namespace cuda
+
 }  // namespace mirrorscale::kernels

@@ -24,5 +24,8 @@ DeviceList cuda_devices() {
 std::vector<std::vector<int>> cuda_peers() {
   return {};
 }
+std::size_t cuda_free_bytes(int) {
+  throw std::runtime_error("[backend] " + in_words(cuda_devices()));
+}
 
 }  // namespace mirrorscale::kernels

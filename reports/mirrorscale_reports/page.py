@@ -12,7 +12,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from mirrorscale_reports import __version__, figures, style, tables, words
+from mirrorscale_reports import __version__, clock_tables, figures, style, tables, words
 from mirrorscale_reports.metrics import (
     Group,
     Tally,
@@ -122,6 +122,7 @@ def render(file: RecordFile, drawn: list[list[Drawn]], title: str | None = None)
         _checks_section(file, count),
         _left_out_section(file),
         _method_section(file),
+        _clocks_section(file),
         _environment_section(file),
         _evidence_section(file),
         f"<footer>Made by mirrorscale_reports {esc(__version__)} from {esc(Path(file.name).name)} "
@@ -290,6 +291,24 @@ def _method_section(file: RecordFile) -> str:
     return f"<h2>How the numbers were made</h2>\n<p>{esc(text)}</p>\n" + tables.how_measured_table(
         file.cells
     )
+
+
+def _clocks_section(file: RecordFile) -> str:
+    parts = []
+    if table := clock_tables.clocks_table(file.cells):
+        text = (
+            "Counted beside the clock; nothing was left out of the numbers above. A step is disturbed where a replica "
+            "waited for a core for more than a twentieth of its slice, or a device was slowed down by heat or power. CPU "
+            "times and waits are means over replicas; clocks are medians with their extremes."
+        )
+        parts += ["<h2>What else the machine did</h2>", f"<p>{esc(text)}</p>", table]
+    if table := clock_tables.evaluation_table(file.cells):
+        text = (
+            "Metrics of the weights after the validation steps, on up to 257 test rows. They are as good as so few steps "
+            "make them; that cells agree is what counts."
+        )
+        parts += ["<h2>What the checked weights are worth</h2>", f"<p>{esc(text)}</p>", table]
+    return "\n".join(parts)
 
 
 def _environment_section(file: RecordFile) -> str:

@@ -47,7 +47,7 @@ def results_table(group: Group) -> str:
     for i, cell in enumerate(group.cells):
         first = i > 0 and batch_of(cell) != batch_of(group.cells[i - 1])
         rows.append(_results_row(cell, group, first))
-    return _table(head, rows, wide=True)
+    return table(head, rows, wide=True)
 
 
 def _results_row(cell: Cell, group: Group, first: bool) -> str:
@@ -151,7 +151,7 @@ def verdict_matrix(cells: Sequence[Cell]) -> str:
             f'<td class="n">{thousands(str(cell.global_batch))}</td><td>{esc(cell.scaling)}</td>'
             f"<td>{esc(cell.workload)}</td>{marks}</tr>"
         )
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def _mark(checks: list[Check]) -> str:
@@ -187,7 +187,7 @@ def evidence_table(cells: Sequence[Cell]) -> str:
                 f'<td><span class="tag {check.verdict}">{check.verdict}</span></td>'
                 f'<td class="words">{esc(check.evidence)}</td></tr>'
             )
-    return _table(head, rows, wide=True)
+    return table(head, rows, wide=True)
 
 
 def left_out_table(file: RecordFile) -> str:
@@ -216,7 +216,7 @@ def left_out_table(file: RecordFile) -> str:
         '<th class="n">devices</th><th class="n">global batch</th><th>scaling</th><th>workload</th>'
         "<th>what</th><th>why</th>"
     )
-    return _table(head, rows, wide=True) if rows else ""
+    return table(head, rows, wide=True) if rows else ""
 
 
 def lost_time_table(group: Group) -> str:
@@ -241,7 +241,7 @@ def lost_time_table(group: Group) -> str:
         '<th class="n">mean step<br>ms</th><th class="n">lost<br>ms</th>'
         + "".join(f'<th class="n">{name}</th>' for name in PHASES)
     )
-    return _table(head, rows) if rows else ""
+    return table(head, rows) if rows else ""
 
 
 def _signed_ms(seconds: float) -> str:
@@ -275,7 +275,7 @@ def serial_fraction_table(group: Group) -> str:
             row += f'<td class="n strong">{DASH if fit is None else f"{fit:.3f}"}</td>'
             row += f'<td class="n">{limit}</td>'
         rows.append(f"<tr>{row}</tr>")
-    return _table(head, rows) if rows else ""
+    return table(head, rows) if rows else ""
 
 
 def how_measured_table(cells: Iterable[Cell]) -> str:
@@ -302,7 +302,7 @@ def how_measured_table(cells: Iterable[Cell]) -> str:
         '<th>stopped<br>by</th><th class="n">step min<br>ms</th><th class="n">FMA<br>share</th>'
         '<th class="n">predicted<br>a device</th><th class="n">process<br>peak</th><th>weight hash</th>'
     )
-    return _table(head, rows, wide=True) if rows else ""
+    return table(head, rows, wide=True) if rows else ""
 
 
 def environment_list(file: RecordFile) -> str:
@@ -340,7 +340,7 @@ def environment_list(file: RecordFile) -> str:
     return "<dl>" + "".join(f"<dt>{esc(k)}</dt><dd>{esc(v)}</dd>" for k, v in facts if v) + "</dl>"
 
 
-def _table(head: str, rows: Sequence[str], wide: bool = False) -> str:
+def table(head: str, rows: Sequence[str], wide: bool = False) -> str:
     kind = ' class="wide"' if wide else ""
     body = "".join(rows)
     return f'<div class="scroll"><table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -67,7 +67,7 @@ strategies::Network network_of(const CellSpec& spec, const strategies::Dataset& 
 std::size_t planned_bytes(const CellSpec& spec, const strategies::Dataset& data) {
   return strategies::Session::planned_bytes(
       make_strategy(spec), network_of(spec, data), data, spec.global_batch,
-      strategies::make_optimizer(spec.optimizer, {.global_batch = spec.global_batch})->arenas());
+      *strategies::make_optimizer(spec.optimizer, {.global_batch = spec.global_batch}));
 }
 
 bool oversubscribed(const CellSpec& spec) {

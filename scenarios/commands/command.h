@@ -18,6 +18,7 @@ struct CommandContext {
 // pass: std::invalid_argument is misuse, everything else could not run (see exit_status.h).
 void add_list(CLI::App& app, CommandContext& context);
 void add_train(CLI::App& app, CommandContext& context);
+void add_fit_batch(CLI::App& app, CommandContext& context);
 void add_sweep(CLI::App& app, CommandContext& context);
 void add_validate(CLI::App& app, CommandContext& context);
 void add_doctor(CLI::App& app, CommandContext& context);

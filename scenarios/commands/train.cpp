@@ -14,7 +14,6 @@
 #include "strategies/input/subset.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <limits>
@@ -79,15 +78,10 @@ std::function<std::size_t(int)> bytes_of(const TrainOptions& options, const stra
                                          const strategies::Dataset& rows,
                                          const strategies::Dataset* validation,
                                          const strategies::Model& model) {
-  const std::string optimizer =
-      options.optimizer.empty() ? find_workload(options.workload).optimizer : options.optimizer;
-  const auto made = strategies::make_optimizer(optimizer, {.global_batch = options.global_batch});
-  const bool looks = options.on_nan != "continue";
-  const int slots =
-      looks ? std::max(made->arenas(), static_cast<int>(made->all_slots().size()) + 1) : made->arenas();
-  return [&, slots, validation](int batch) {
-    return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, slots, validation,
-                                              options.accumulate);
+  return [&, validation](int batch) {
+    return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, model.optimizer(),
+                                              validation, options.accumulate,
+                                              strategies::on_nan_from(options.on_nan));
   };
 }
 
@@ -108,6 +102,10 @@ int train(const TrainOptions& options) {
       workload, *data.train, strategy,
       {.optimizer = options.optimizer, .seed = options.seed, .global_batch = options.global_batch});
   print_head(options, source, data, model);
+  const auto planned = bytes_of(options, strategy, *data.train, data.test.get(), model);
+  std::printf("memory:    %s a device planned\n",
+              harness::format_bytes(static_cast<std::int64_t>(planned(options.global_batch))).c_str());
+  std::fflush(stdout);
   load_initial_weights(options.files, model);
 
   strategies::FitOptions fit;
@@ -131,10 +129,7 @@ int train(const TrainOptions& options) {
                      : ("; the state before it is in " + options.files.checkpoints).c_str());
     return kFinding;
   } catch (const kernels::OutOfMemory& error) {
-    throw std::runtime_error(
-        "[train] " + with_largest_batch(error,
-                                        bytes_of(options, strategy, *data.train, data.test.get(), model),
-                                        options.global_batch));
+    throw std::runtime_error("[train] " + with_largest_batch(error, planned, options.global_batch));
   }
 
   if (signals && signals->signal() != 0) {

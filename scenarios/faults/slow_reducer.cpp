@@ -35,8 +35,9 @@ class SlowReducer final : public strategies::Reducer {
   void write_slots(int rank, strategies::Replica& mine, std::span<const std::vector<float>> arenas) override {
     inner_->write_slots(rank, mine, arenas);
   }
-  std::size_t planned_bytes(const strategies::Network& network, int slots, int replicas) const override {
-    return inner_->planned_bytes(network, slots, replicas);
+  std::size_t planned_bytes(const strategies::Network& network, const strategies::Optimizer& optimizer,
+                            int replicas, std::size_t roots, bool guarded) const override {
+    return inner_->planned_bytes(network, optimizer, replicas, roots, guarded);
   }
 
  private:

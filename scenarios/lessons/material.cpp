@@ -72,7 +72,6 @@ std::string why_not_timed(int devices, double time_without_core) {
 Trial::Trial(const Material& material, const strategies::Strategy& strategy, int global_batch,
              const LessonOptions& options)
     : data_(material.data),
-      slots_(strategies::make_optimizer(material.workload.optimizer)->arenas()),
       model_(make_model(material.workload, *data_.train, strategy, {.optimizer = {}, .seed = options.seed})) {
   fit_.global_batch = global_batch;
   fit_.seed = options.seed;
@@ -105,7 +104,7 @@ std::vector<float> Trial::weights() const {
 
 std::int64_t Trial::bytes_per_device() const {
   return static_cast<std::int64_t>(strategies::Session::planned_bytes(
-      model_.strategy(), model_.network(), *data_.train, fit_.global_batch, slots_));
+      model_.strategy(), model_.network(), *data_.train, fit_.global_batch, model_.optimizer()));
 }
 
 harness::Verdict judge_faster(const std::string& what, const Trial& after, const Trial& before,

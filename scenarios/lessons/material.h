@@ -61,7 +61,6 @@ class Trial {
  private:
   static constexpr const char* kAccuracy = "accuracy";
   strategies::SplitDataset data_;
-  int slots_;  // of the optimizer
   strategies::Model model_;
   strategies::FitOptions fit_;
   std::vector<double> losses_, accuracies_, rows_per_s_, without_core_;

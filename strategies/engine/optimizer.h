@@ -87,11 +87,6 @@ class Optimizer : public MadeInScope {
   void apply(kernels::Backend& backend, const StepValues& values, const UpdateRange& range) const;
   /// slots(), and "average" at the end where there is one.
   std::vector<std::string> all_slots() const;
-  /// Arenas of the size of the parameters that updates need: slots, and the gradient's where it is worked on
-  /// before the update.
-  int arenas() const {
-    return static_cast<int>(all_slots().size()) + (clipping_.active() || layerwise() ? 1 : 0);
-  }
 
   bool decays(const ParameterSpec& spec) const;
   const Exclusions& exclusions() const { return exclusions_; }

@@ -278,6 +278,41 @@ def test_emulated_cells_are_shown_without_times_and_claims(run_line: Json) -> No
     assert draw_all(parse(as_bytes([run_line, *cells]), "r.jsonl")) == [[]]
 
 
+def test_what_the_machine_did_meanwhile_and_what_the_weights_are_worth(run_line: Json) -> None:
+    cell = make_cell(2, 256, schema=2, evaluation={"loss": 0.123456789, "accuracy": 0.9140625})
+    cell["measurement"]["clocks"] = {
+        "preempted_steps": 1,
+        "throttled_steps": 2,
+        "disturbed_steps": 3,
+        "cpu_s_per_step": [0.001, 0.003],
+        "preemptions": [4, 0],
+        "core_wait_s_per_step": [0.0005, 0.0007],
+        "instructions_per_step": [],
+        "core_hz": {"value": 3.1e9, "low": 2.9e9, "high": 3.2e9},
+        "steal_share": 0.25,
+        "gpus": [
+            {
+                "uuid": "GPU-1",
+                "looks": 9,
+                "sm_hz": {"value": 1.98e9, "low": 1.98e9, "high": 1.98e9},
+                "memory_hz": None,
+                "temperature_c": {"value": 71, "low": 65, "high": 78},
+                "power_w": None,
+                "throttle_reasons": ["sw_thermal<slowdown>"],
+            }
+        ],
+        "not_measured": {"instructions_per_step": "no permission"},
+    }
+    html, page = page_of([run_line, make_cell(1, 256), cell])
+    row = page.text[page.text.index("What else the machine did") :]
+    for text in ("0.75", "0.50", "2.00", "0.60", "3.10 (2.90–3.20)", "0.25"):
+        assert text in row, text
+    assert "1980 MHz, 71.0 (65.0–78.0) °C, slowed down: sw_thermal<slowdown>" in row
+    assert "sw_thermal&lt;slowdown&gt;" in html
+    worth = page.text[page.text.index("What the checked weights are worth") :]
+    assert "accuracy" in worth and "0.914062" in worth and "0.123457" in worth
+
+
 def test_all_good_says_good_and_answers_the_question_first(run_line: Json) -> None:
     _, page = page_of([run_line, make_cell(1, 256), make_cell(2, 256, 1.86)])
     assert ("div", {"class": "verdict "}) in page.tags

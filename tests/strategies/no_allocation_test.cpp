@@ -1,4 +1,4 @@
-// No allocation in a training step: every malloc, aligned_alloc and operator new is counted while steps run.
+// No allocation in a training step: every malloc, posix_memalign and operator new is counted while steps run.
 #include "kernels/buffer.h"
 #include "tests/strategies/support/net_cases.h"
 
@@ -24,14 +24,14 @@ void count() {
 // The linker leads the libraries' calls of these functions here (CMakeLists.txt), those of make_buffer too.
 extern "C" {
 void* __real_malloc(std::size_t bytes);
-void* __real_aligned_alloc(std::size_t alignment, std::size_t bytes);
+int __real_posix_memalign(void** memory, std::size_t alignment, std::size_t bytes);
 void* __wrap_malloc(std::size_t bytes) {
   count();
   return __real_malloc(bytes);
 }
-void* __wrap_aligned_alloc(std::size_t alignment, std::size_t bytes) {
+int __wrap_posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
   count();
-  return __real_aligned_alloc(alignment, bytes);
+  return __real_posix_memalign(memory, alignment, bytes);
 }
 }
 

@@ -126,6 +126,25 @@ TEST_P(SameBits, EvaluationAndPredictionInAnyBatch) {
   }
 }
 
+/// What the devices hold after a training is what Session::planned_bytes says, within 5 %: with a short last
+/// batch, in pieces, and with a validation batch that is larger than a piece.
+TEST_P(SameBits, InTheMemoryThatWasPlanned) {
+  const auto data = data_of(GetParam(), 230);
+  for (const int n : {1, 2, 3}) {
+    for (const char* reducer : {"fused", "replicated"}) {
+      for (const int pieces : {1, 3}) {
+        const Mirrored& strategy = mirrored(n, reducer, "cpu");
+        const auto model = build(strategy, GetParam().recipe);
+        model->fit(data, {.global_batch = 100, .accumulate = pieces, .validation = data});
+        const auto planned = static_cast<double>(Session::planned_bytes(
+            strategy, model->network(), *data, 100, model->optimizer(), data.get(), pieces));
+        EXPECT_NEAR(static_cast<double>(model->session().used_bytes()), planned, 0.05 * planned)
+            << n << " replicas, " << reducer << ", in pieces: " << pieces;
+      }
+    }
+  }
+}
+
 /// Wants batches, and does nothing with them.
 class Onlooker final : public Callback {
  public:

@@ -136,14 +136,29 @@ TEST(ReadFile, SaysWhichFile) {
   EXPECT_THROW(read_file(folder.path()), std::runtime_error);
 }
 
-TEST(Progress, NothingInAPipe) {
+TEST(Progress, NothingInAPipeForAWhile) {
   std::FILE* file = std::tmpfile();
   ASSERT_NE(file, nullptr);
   {
-    ProgressLine line(file, 0);
+    ProgressLine line(file, 0, 1000);
     line.update("cell 1 of 9");
   }
   EXPECT_EQ(std::ftell(file), 0);
+  std::fclose(file);
+}
+
+TEST(Progress, PlainLinesInAPipeAfterThat) {
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  {
+    ProgressLine line(file, 1000, 0);
+    line.update("cell 1 of 9");
+    line.update("cell 2 of 9");
+  }
+  std::rewind(file);
+  std::string found(200, '\0');
+  found.resize(std::fread(found.data(), 1, found.size(), file));
+  EXPECT_EQ(found, "[0 s] cell 1 of 9\n[0 s] cell 2 of 9\n");
   std::fclose(file);
 }
 

@@ -144,9 +144,11 @@ TEST(Cgroup, Version2TightestOfAllAbove) {
   put(root / "sys/fs/cgroup/outer/inner/cpu.max", "max 100000");
   put(root / "sys/fs/cgroup/outer/memory.max", "max");
   put(root / "sys/fs/cgroup/outer/inner/memory.max", "1073741824");
+  put(root / "sys/fs/cgroup/outer/inner/memory.current", "73741824");
   const CgroupLimits limits = detect_cgroup_limits(root.path());
   EXPECT_DOUBLE_EQ(limits.cpu_quota_cores, 2.5);
   EXPECT_EQ(limits.memory_bytes, std::int64_t{1} << 30);
+  EXPECT_EQ(limits.memory_free_bytes, 1000000000);
 }
 
 TEST(Cgroup, Version1) {
@@ -158,9 +160,11 @@ TEST(Cgroup, Version1) {
   put(root / "sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000");
   put(root / "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");
   put(root / "sys/fs/cgroup/memory/box/memory.limit_in_bytes", "2147483648");
+  put(root / "sys/fs/cgroup/memory/box/memory.usage_in_bytes", "3147483648");
   const CgroupLimits limits = detect_cgroup_limits(root.path());
   EXPECT_DOUBLE_EQ(limits.cpu_quota_cores, 1.5);
   EXPECT_EQ(limits.memory_bytes, std::int64_t{1} << 31);
+  EXPECT_EQ(limits.memory_free_bytes, 0) << "over its limit, and not less than nothing";
 }
 
 TEST(Cgroup, NoneIsNoLimit) {

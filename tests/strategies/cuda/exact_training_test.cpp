@@ -94,6 +94,20 @@ TEST_P(ExactOnCuda, RecordedAsAGraph) {
   EXPECT_TRUE(same_bits(run(OneDevice("cuda:0", options)), run(OneDevice("cpu:0"))));
 }
 
+TEST_P(ExactOnCuda, InTheMemoryThatWasPlanned) {
+  const auto data = data_of(GetParam(), 230);
+  for (const int n : {1, 3}) {
+    if (!testing::has_cuda_devices(n)) continue;
+    const Mirrored strategy = on_cuda(n, cuda_options(Numerics::kExact));
+    const auto model = build(strategy, GetParam().recipe);
+    model->fit(data, {.global_batch = 100, .validation = data});
+    const auto planned = static_cast<double>(
+        Session::planned_bytes(strategy, model->network(), *data, 100, model->optimizer(), data.get()));
+    EXPECT_NEAR(static_cast<double>(model->session().used_bytes()), planned, 0.05 * planned)
+        << n << " devices";
+  }
+}
+
 TEST_P(ExactOnCuda, ManyStepsInOneRunOverlapTheirInput) {
   const auto data = data_of(GetParam(), 67);
   const auto order = UniformShuffle().order(67, 5, 0);

@@ -45,8 +45,6 @@ TEST(OptimizerText, ExclusionsAndAverages) {
   const auto averaged = make_optimizer("adam:0.01:ema=0.9:ema_overwrite=10");
   EXPECT_EQ(averaged->averaging(), (Averaging{.momentum = 0.9, .overwrite_every = 10}));
   EXPECT_EQ(averaged->all_slots(), (std::vector<std::string>{"m", "v", "average"}));
-  EXPECT_EQ(averaged->arenas(), 3);
-  EXPECT_EQ(make_optimizer("lamb")->arenas(), 3) << "two slots and the direction";
 }
 
 TEST(OptimizerText, Schedules) {
