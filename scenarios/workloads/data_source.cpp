@@ -57,6 +57,14 @@ const std::vector<Source>& sources() {
        [](std::uint64_t) {
          return SplitDataset{make_identity_rows(256, 20, 1), nullptr};
        }},
+      {{"images", "synthetic: 10000 + 2000 pictures of the shape of CIFAR-10: 32 x 32 x 3, 10 classes"},
+       [](std::uint64_t seed) {
+         return make_images({.rows = {10000, 2000}, .seed = seed});
+       }},
+      {{"images-small", "synthetic: 1024 + 256 pictures, 32 x 32 x 3, 10 classes"},
+       [](std::uint64_t seed) {
+         return make_images({.name = "images-small", .rows = {1024, 256}, .seed = seed});
+       }},
       {{"line", "synthetic: 1024 + 256 rows of y = 3 x"},
        [](std::uint64_t seed) {
          return make_line({1024, 256}, seed);

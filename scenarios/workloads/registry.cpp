@@ -17,7 +17,9 @@ const std::vector<Workload>& workloads() {
                                          regression_workload(),
                                          softmax_regression_workload(),
                                          transformer_workload(),
-                                         transformer_small_workload()};
+                                         transformer_small_workload(),
+                                         vgg_workload(),
+                                         vgg_small_workload()};
   return all;
 }
 

@@ -13,6 +13,8 @@ Workload regression_workload();
 Workload softmax_regression_workload();
 Workload transformer_workload();
 Workload transformer_small_workload();
+Workload vgg_workload();
+Workload vgg_small_workload();
 
 /// The shape, if it has classes. Throws std::invalid_argument that names the workload and the data it can
 /// learn from.

@@ -15,8 +15,6 @@ namespace mirrorscale::strategies {
 namespace {
 
 constexpr int kWords = 4;  // of one Philox block
-constexpr int kTwinFeatures = 784;
-constexpr int kTwinClasses = 10;
 constexpr std::int64_t kExactFloats = std::int64_t{1} << 24;
 
 enum Stream : std::uint32_t {
@@ -107,25 +105,24 @@ void fill_bytes(std::uint64_t seed, Stream stream, std::int64_t row, int count, 
   }
 }
 
-DatasetPtr twin_part(std::int64_t rows, std::uint64_t seed, Streams streams) {
+DatasetPtr images_part(const Images& wanted, std::int64_t rows, Streams streams) {
   ArrayContents made;
-  made.name = "fashion-twin";
-  made.features = kTwinFeatures;
-  made.image = {28, 28, 1};
-  made.classes = kTwinClasses;
-  std::array<std::array<std::uint8_t, kTwinFeatures>, kTwinClasses> centres{};
-  for (int c = 0; c < kTwinClasses; ++c) {
-    fill_bytes(seed, kCentres, c, kTwinFeatures, centres[static_cast<std::size_t>(c)].data());
-  }
-  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(rows) * kTwinFeatures);
-  std::array<std::uint8_t, 2 * kTwinFeatures> noise{};
+  made.name = wanted.name;
+  made.image = wanted.image;
+  made.features = wanted.image.height * wanted.image.width * wanted.image.channels;
+  made.classes = wanted.classes;
+  const auto size = static_cast<std::size_t>(made.features);
+  std::vector<std::uint8_t> centres(size * static_cast<std::size_t>(wanted.classes));
+  for (int c = 0; c < wanted.classes; ++c)
+    fill_bytes(wanted.seed, kCentres, c, made.features, centres.data() + static_cast<std::size_t>(c) * size);
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(rows) * size), noise(2 * size);
   for (std::int64_t row = 0; row < rows; ++row) {
-    const int label = label_of(seed, streams.labels, row, kTwinClasses);
+    const int label = label_of(wanted.seed, streams.labels, row, wanted.classes);
     made.labels.push_back(label);
-    fill_bytes(seed, streams.values, row, 2 * kTwinFeatures, noise.data());
-    const auto& centre = centres[static_cast<std::size_t>(label)];
-    std::uint8_t* const row_pixels = pixels.data() + row * kTwinFeatures;
-    for (std::size_t f = 0; f < kTwinFeatures; ++f) {
+    fill_bytes(wanted.seed, streams.values, row, 2 * made.features, noise.data());
+    const std::uint8_t* const centre = centres.data() + static_cast<std::size_t>(label) * size;
+    std::uint8_t* const row_pixels = pixels.data() + static_cast<std::size_t>(row) * size;
+    for (std::size_t f = 0; f < size; ++f) {
       // The difference of two uniform bytes: a triangle around 0.
       row_pixels[f] =
           static_cast<std::uint8_t>(std::clamp(centre[f] + noise[2 * f] - noise[2 * f + 1], 0, 255));
@@ -177,9 +174,20 @@ DatasetPtr make_identity_rows(std::int64_t rows, int features, int target_column
   return finish(std::move(made));
 }
 
+SplitDataset make_images(const Images& wanted) {
+  const auto& [height, width, channels] = wanted.image;
+  if (height < 1 || width < 1 || channels < 1)
+    throw std::invalid_argument("[make_images] an image of " + std::to_string(height) + " x " +
+                                std::to_string(width) + " x " + std::to_string(channels) +
+                                "; expected at least 1 each");
+  const RowCounts rows = wanted.rows;
+  check_counts("make_images", rows, channels, wanted.classes);
+  return {images_part(wanted, rows.train, kTrain),
+          rows.test > 0 ? images_part(wanted, rows.test, kTest) : nullptr};
+}
+
 SplitDataset make_fashion_twin(RowCounts rows, std::uint64_t seed) {
-  check_counts("make_fashion_twin", rows, 1, 1);
-  return {twin_part(rows.train, seed, kTrain), rows.test > 0 ? twin_part(rows.test, seed, kTest) : nullptr};
+  return make_images({.name = "fashion-twin", .rows = rows, .image = {28, 28, 1}, .seed = seed});
 }
 
 }  // namespace mirrorscale::strategies

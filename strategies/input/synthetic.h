@@ -2,6 +2,7 @@
 #include "strategies/input/dataset.h"
 
 #include <cstdint>
+#include <string>
 
 namespace mirrorscale::strategies {
 
@@ -29,7 +30,18 @@ SplitDataset make_line(RowCounts rows, std::uint64_t seed);
 /// rows.
 DatasetPtr make_identity_rows(std::int64_t rows, int features, int target_columns);
 
-/// The shape of Fashion-MNIST: 784 byte pixels, 10 classes; integers only, so the same on every machine.
+/// Classification of byte images: a random image a class; a row is that of a random class plus noise.
+/// Integers only, so the same on every machine.
+struct Images {
+  std::string name = "images";
+  RowCounts rows;
+  RowImage image = {32, 32, 3};
+  int classes = 10;
+  std::uint64_t seed = 0;
+};
+SplitDataset make_images(const Images& wanted);
+
+/// The shape of Fashion-MNIST: 784 byte pixels, 10 classes.
 SplitDataset make_fashion_twin(RowCounts rows, std::uint64_t seed);
 
 }  // namespace mirrorscale::strategies

@@ -43,6 +43,11 @@ def arguments() -> argparse.Namespace:
         default="--workload mlp-small --devices 1 --global-batch 256",
         help="options of every comparison: its one cell, --budget, --restarts [%(default)s]",
     )
+    parser.add_argument(
+        "--beside",
+        default="",
+        help="what else the machine does meanwhile, in words; runs are counted by it [nothing]",
+    )
     parser.add_argument("--raw", type=pathlib.Path, default=ROOT / "docs/error_rates.jsonl.gz")
     parser.add_argument("--page", type=pathlib.Path, default=ROOT / "docs/error_rates.md")
     parser.add_argument("--seconds", type=float, help="stop after the run in which they are over")
@@ -77,7 +82,7 @@ def compare_once(options: argparse.Namespace, planted: float, busy: int) -> dict
             raise SystemExit(
                 f"{shlex.join(command)} ended with {done.returncode}: {done.stderr.strip()}"
             )
-        return raw_runs.compact(json.loads(out.read_text()), planted, busy)
+        return raw_runs.compact(json.loads(out.read_text()), planted, busy, options.beside)
 
 
 def missing(options: argparse.Namespace) -> list[Situation]:
@@ -87,7 +92,11 @@ def missing(options: argparse.Namespace) -> list[Situation]:
         for busy in map(int, options.busy.split(",")):
             aa = options.aa_runs is not None and planted == 0
             wanted[planted, busy] = options.aa_runs if aa else options.runs
-    wanted.subtract((line["planted"], line["busy"]) for line in raw_runs.lines(options.raw))
+    wanted.subtract(
+        (line["planted"], line["busy"])
+        for line in raw_runs.lines(options.raw)
+        if line["beside"] == options.beside
+    )
     todo = list(wanted.elements())
     random.shuffle(todo)
     return todo

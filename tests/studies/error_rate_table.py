@@ -39,11 +39,20 @@ class Situation:
         self.changes.append(run.change)
 
 
-def situations(runs: list[Run]) -> dict[tuple[float, int], Situation]:
-    found: dict[tuple[float, int], Situation] = {}
+Key = tuple[float, str]  # planted slowdown, what ran beside
+
+
+def beside(run: Run) -> str:
+    loops = {0: "", 1: "an endless loop"}.get(run.busy, f"{run.busy} endless loops")
+    return " and ".join(part for part in (loops, run.beside) if part) or "nothing"
+
+
+def situations(runs: list[Run]) -> dict[Key, Situation]:
+    """By what ran beside (nothing first), then by what was planted."""
+    found: dict[Key, Situation] = {}
     for run in runs:
-        found.setdefault((run.planted, run.busy), Situation()).add(run)
-    return dict(sorted(found.items(), key=lambda item: (item[0][1], item[0][0])))
+        found.setdefault((run.planted, beside(run)), Situation()).add(run)
+    return dict(sorted(found.items(), key=lambda i: (i[0][1] != "nothing", i[0][1], i[0][0])))
 
 
 def share(hits: int, of: int) -> str:
@@ -55,29 +64,29 @@ def row(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def rates(found: dict[tuple[float, int], Situation]) -> list[str]:
+def rates(found: dict[Key, Situation]) -> list[str]:
     judges = [OURS, "U test of slices", "U test of restarts", "5 % threshold"]
     lines = [
-        row(["planted", "other busy processes", "goal", *judges]),
+        row(["planted", "beside it", "goal", *judges]),
         row(["---"] * (3 + len(judges))),
     ]
-    for (planted, busy), s in found.items():
+    for (planted, others), s in found.items():
         what = "nothing (A/A)" if planted == 0 else f"{100 * planted:g} %"
         says = [share(s.worse[judge], s.runs) for judge in judges]
-        lines.append(row([what, str(busy), GOALS.get(planted, ""), *says]))
+        lines.append(row([what, others, GOALS.get(planted, ""), *says]))
     return lines
 
 
-def details(found: dict[tuple[float, int], Situation]) -> list[str]:
-    head = "planted, busy|verdicts|median of B's change (5 %, 95 % of runs)|clock|preempted slices|seconds a run"
+def details(found: dict[Key, Situation]) -> list[str]:
+    head = "planted, beside|verdicts|median of B's change (5 %, 95 % of runs)|clock|preempted slices|seconds a run"
     lines = [row(head.split("|")), row(["---"] * 6)]
-    for (planted, busy), s in found.items():
+    for (planted, others), s in found.items():
         changes = sorted(s.changes)
         low, high = changes[len(changes) // 20], changes[-1 - len(changes) // 20]
         lines.append(
             row(
                 [
-                    f"{100 * planted:g} %, {busy}",
+                    f"{100 * planted:g} %, {others}",
                     ", ".join(f"{n} {word}" for word, n in sorted(s.verdicts.items())),
                     f"{100 * statistics.median(changes):+.2f} % ({100 * low:+.2f}, {100 * high:+.2f})",
                     ", ".join(f"{n} {word}" for word, n in sorted(s.clocks.items())),

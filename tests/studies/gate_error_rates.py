@@ -136,12 +136,45 @@ def run(options: argparse.Namespace) -> int:
             )
         if sys.stderr.isatty():
             print(f"\r{i + 1} of {len(gates)} gates", end="", file=sys.stderr)
-    print(f"{len(launches)} launches, {len(cells)} cells, {options.side} launches a side")
-    print("\n| what | judge | rate [95 % Wilson] |\n| --- | --- | --- |")
-    for what, judges in results.items():
-        for judge, hits in judges.items():
-            print(f"| {what} | {judge} | {rate(hits)} |")
+    text = page(launches, len(cells), options, results)
+    print(text)
+    if options.page:
+        options.page.write_text(text, encoding="utf-8")
     return 0
+
+
+def page(
+    launches: list[Launch],
+    cells: int,
+    options: argparse.Namespace,
+    results: dict[str, dict[str, list[bool]]],
+) -> str:
+    first, last = launches[0].records()[0], launches[-1].records()[0]
+    machine = first["environment"]
+    lines = [
+        "# How often `mirrorscale gate` errs",
+        "",
+        f"{len(launches)} launches of {cells} cells, one after the other, cut into gates: {options.side} launches are the",
+        f"baseline, {options.side} later ones the candidate. Nothing changed between them, so each alarm of a whole gate is",
+        "false; then one cell, or all, of the candidate are slowed down by a known share. Gates that share launches are not",
+        'independent; the line "disjoint" counts only gates that share none. All judges see the same numbers. "U test" is',
+        "Google Benchmark's compare.py rule, cell by cell.",
+        "",
+        "| what | judge | rate [95 % Wilson] |",
+        "| --- | --- | --- |",
+    ]
+    for what, judges in results.items():
+        lines += [f"| {what} | {judge} | {rate(hits)} |" for judge, hits in judges.items()]
+    lines += [
+        "",
+        f"Machine: {machine['cpu_model']}, {machine['cores']} cores, Linux {machine['kernel']}"
+        + (f"; beside it: {options.beside}." if options.beside else "."),
+        f"Revision {first['git_revision']}; from {first['started']} to {last['started']}. Made by",
+        f"`gate_error_rates.py --launches {len(launches)} --gates {options.gates} --side {options.side} "
+        f"--budget {options.budget:g}`.",
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -154,6 +187,10 @@ def main() -> int:
     parser.add_argument("--plant-every", type=int, default=5, help="slowdowns in every n-th gate")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("runs/gate-study"))
     parser.add_argument("--config", help="of the gate")
+    parser.add_argument(
+        "--beside", default="", help="what else the machine does, in words [nothing]"
+    )
+    parser.add_argument("--page", type=pathlib.Path, help="also write the tables here")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if options.launches < 2 * options.side or options.side < 1 or options.gates < 1:

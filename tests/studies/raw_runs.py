@@ -17,7 +17,8 @@ class Run:
     """One comparison of a study."""
 
     planted: float  # the slowdown of side B, a fraction
-    busy: int  # other busy processes on the machine
+    busy: int  # endless loops beside it
+    beside: str  # what else ran on the machine, in words; empty: nothing
     verdict: str  # what the command said
     elapsed_s: float
     preempted: float  # share of slices
@@ -27,13 +28,14 @@ class Run:
     restarts: list[Restart]
 
 
-def compact(comparison: dict, planted: float, busy: int) -> dict:
+def compact(comparison: dict, planted: float, busy: int, beside: str) -> dict:
     """What is kept of the command's JSON."""
     cell = comparison["cells"][0]
     sides = [cell["a"], cell["b"]]
     return {
         "planted": planted,
         "busy": busy,
+        "beside": beside,
         "verdict": cell["verdict"],
         "clock": cell["clock"],
         "change": cell[cell["clock"]]["change"]["value"],
@@ -70,6 +72,7 @@ def run_of(line: dict) -> Run:
     return Run(
         planted=line["planted"],
         busy=line["busy"],
+        beside=line["beside"],
         verdict=line["verdict"],
         elapsed_s=line["elapsed_s"],
         preempted=line["preempted"],

@@ -14,6 +14,8 @@ def test_names_everything():
         "fashion-mnist",
         "fashion-twin",
         "identity",
+        "images",
+        "images-small",
         "line",
         "two-clusters",
     }

@@ -4,28 +4,42 @@
 #include "scenarios/workloads/data_source.h"
 #include "strategies/input/subset.h"
 #include "strategies/input/synthetic.h"
+#include "tests/strategies/support/bits.h"
 #include "tests/strategies/support/expect_throw.h"
 
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace mirrorscale::scenarios {
 namespace {
 
 /// Small rows of the kind a workload's own data have.
-strategies::DatasetPtr rows_for(const Workload& workload) {
+strategies::DatasetPtr rows_for(const Workload& workload, std::int64_t count = 50) {
   const std::string source = workload.data == "fashion-mnist" ? "fashion-twin"
                              : workload.data == "tokens"      ? "tokens-small"
                                                               : workload.data;
-  return strategies::first_rows(load_data(source, 1).train, 50);
+  return strategies::first_rows(load_data(source, 1).train, count);
+}
+
+/// All but those of which a test would take minutes: their smaller forms are the same code.
+std::vector<const Workload*> workloads_at_test_scale() {
+  std::vector<const Workload*> found;
+  for (const Workload& workload : workloads()) {
+    if (workload.name != "vgg") found.push_back(&workload);
+  }
+  return found;
 }
 
 TEST(Workloads, EachTrainsOnItsOwnKindOfData) {
-  for (const Workload& workload : workloads()) {
+  for (const Workload* each : workloads_at_test_scale()) {
+    const Workload& workload = *each;
     const auto data = rows_for(workload);
     strategies::Model model = make_model(workload, *data, strategies::Mirrored(2));
     strategies::FitOptions fit;
@@ -34,6 +48,39 @@ TEST(Workloads, EachTrainsOnItsOwnKindOfData) {
     const strategies::History history = model.fit(data, fit);
     EXPECT_LT(history.values.at("loss").back(), history.values.at("loss").front()) << workload.name;
     EXPECT_EQ(model.steps(), 5 * 4) << workload.name;
+  }
+}
+
+/// Weights, slots, losses, metrics and predictions after 20 steps, the last one short, on any number of
+/// replicas.
+TEST(Workloads, HaveTheBitsOfOneDeviceOnUpToEight) {
+  constexpr int kSteps = 20, kBatch = 9, kRows = kSteps * kBatch - 4;
+  for (const Workload* workload : workloads_at_test_scale()) {
+    const auto data = rows_for(*workload, kRows);
+    struct Seen {
+      std::string weights;
+      std::vector<strategies::NamedArray> slots;
+      std::map<std::string, std::vector<double>> history;
+      std::vector<float> predictions;
+    } one;
+    for (int n = 1; n <= 8; ++n) {
+      strategies::Model model = make_model(*workload, *data, strategies::Mirrored(n));
+      const strategies::History history = model.fit(data, {.global_batch = kBatch, .validation = data});
+      ASSERT_EQ(model.steps(), kSteps);
+      Seen seen{model.weight_hash(),
+                model.slots(),
+                {history.values.begin(), history.values.end()},
+                model.predict(data, 50).values};
+      if (n == 1) {
+        one = std::move(seen);
+        continue;
+      }
+      EXPECT_EQ(seen.weights, one.weights) << workload->name << " on " << n;
+      EXPECT_TRUE(strategies::testing::same_bits(seen.slots, one.slots)) << workload->name << " on " << n;
+      EXPECT_EQ(seen.history, one.history) << workload->name << " on " << n;
+      EXPECT_TRUE(strategies::testing::same_bits(seen.predictions, one.predictions))
+          << workload->name << " on " << n;
+    }
   }
 }
 
