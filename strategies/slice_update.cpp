@@ -63,9 +63,9 @@ void update_all(const Optimizer& optimizer, const StepValues& values, float scal
   }
   for (std::size_t first = 0, last = 0; first < slices.size(); first = last) {
     const UpdateRange range = range_of(optimizer, parameters, slices[first], factors);
-    std::size_t count = 0;
-    for (; last < slices.size() && alike(range, range_of(optimizer, parameters, slices[last], factors));
-         ++last)
+    std::size_t count = slices[first].size;  // at least this one: what is NaN is not even like itself
+    for (last = first + 1;
+         last < slices.size() && alike(range, range_of(optimizer, parameters, slices[last], factors)); ++last)
       count += slices[last].size;
     optimizer.apply(backend, values, range_at(slices[first], slices[first].offset, count));
   }
