@@ -236,6 +236,11 @@ class Backend {
   virtual void rms_prop(std::size_t count, const RmsProp& step, const float* gradient, float* w, float* v,
                         float* a, float* m) = 0;
   virtual void adagrad(std::size_t count, const Adagrad& step, const float* gradient, float* w, float* a) = 0;
+  /// u = the direction of a LAMB step, see Lamb; m and v move. u may be gradient.
+  virtual void lamb_direction(std::size_t count, const Lamb& step, const float* gradient, const float* w,
+                              float* m, float* v, float* u) = 0;
+  /// a = fma(w - a, one_minus_momentum, a).
+  virtual void average(std::size_t count, float one_minus_momentum, const float* w, float* a) = 0;
   /// g = the gradient that `terms` makes of `sum`, each element then clipped to -most .. most where `most` is
   /// not 0. g may be sum.
   virtual void effective_gradient(std::size_t count, const GradientTerms& terms, float most, const float* sum,

@@ -14,10 +14,12 @@ struct GradientTerms {
 ///   momentum = 0:  w = fma(-rate, g, w)
 ///   else           m = fma(momentum, m, -(rate * g));  w = w + m
 ///   nesterov       m as above;  w = w + fma(momentum, m, -(rate * g))
+/// Decoupled weight decay as Adam's.
 struct Sgd {
   GradientTerms terms;
   float rate = 0.01F, momentum = 0;
   bool nesterov = false;
+  float decay = 0;
 };
 
 /// Adam as in Keras (Kingma & Ba 2015, the form with epsilon outside of the bias correction):
@@ -49,5 +51,18 @@ struct Adagrad {
   GradientTerms terms;
   float rate = 0.001F, epsilon = 1e-7F;
 };
+
+/// The direction of a LAMB step (You et al. 2020, algorithm 2 with the identity as phi):
+///   m and v as Adam's;  u = (mean_factor * m) / (sqrt(square_factor * v) + epsilon)
+///   u = fma(weight_decay, w, u), left out when 0
+/// mean_factor = 1 / (1 - beta1^t) and square_factor = 1 / (1 - beta2^t) are computed in double by the
+/// caller. The step itself is plain descent along u, at rate * |w| / |u|.
+struct Lamb {
+  GradientTerms terms;
+  float one_minus_beta1 = 0.1F, one_minus_beta2 = 0.001F, mean_factor = 1, square_factor = 1, epsilon = 1e-7F,
+        weight_decay = 0;
+};
+
+/// An average of weights over steps: a = fma(w - a, one_minus_momentum, a).
 
 }  // namespace mirrorscale::kernels

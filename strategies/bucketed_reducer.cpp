@@ -30,8 +30,8 @@ class BucketedReducer final : public Reducer {
       }
     }
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
-    seat.slots.make(mine, optimizer.slots().size());
-    seat.clip.make(mine, optimizer.clipping());
+    seat.slots.make(mine, optimizer.all_slots().size());
+    seat.norms.make(mine, optimizer);
   }
 
   void gradients_ready(int rank, Communicator& communicator, Replica& mine, std::size_t from) override {
@@ -42,6 +42,8 @@ class BucketedReducer final : public Reducer {
       communicator.start_all_reduce({mine.gradient(0) + start, end - start});
     }
   }
+
+  void guard(int rank, Replica& mine) override { seats_[static_cast<std::size_t>(rank)].norms.guard(mine); }
 
   ReductionResult reduce_and_update(const ReductionStep& step) override {
     Seat& seat = seats_[static_cast<std::size_t>(step.rank)];
@@ -57,10 +59,12 @@ class BucketedReducer final : public Reducer {
     ReductionResult result;
     result.marked_reduction = true;
     mine.backend().download(mine.gradient(0) + size_, kernels::kPanel, result.statistics.data());
+    if (step.guarded) result.non_finite = seat.norms.look(mine, result.statistics, mine.gradient(0));
+    if (result.non_finite != NonFinite::kNone) return result;
     const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                               static_cast<int>(step.replicas.size()));
     update_all(step.optimizer, step.optimizer.begin(step.step), scale, mine.gradient(0), seat.slots.arenas(),
-               seat.clip, mine);
+               seat.norms, mine);
     return result;
   }
 
@@ -72,16 +76,16 @@ class BucketedReducer final : public Reducer {
   }
 
   std::size_t planned_bytes(const Network& network, const Optimizer& optimizer, int /*replicas*/,
-                            std::size_t /*roots*/) const override {
+                            std::size_t /*roots*/, bool guarded) const override {
     const ParameterLayout& parameters = network.parameters();
-    return parameters.size() * optimizer.slots().size() * sizeof(float) +
-           GradientClip::planned_bytes(parameters, optimizer.clipping());
+    return parameters.size() * optimizer.all_slots().size() * sizeof(float) +
+           WholeNorms::planned_bytes(parameters, optimizer, guarded);
   }
 
  private:
   struct Seat {
     SlotArenas slots;
-    GradientClip clip;
+    WholeNorms norms;
     std::size_t started = 0;  // buckets of this step
   };
 

@@ -1,4 +1,4 @@
-#include "strategies/gradient_clip.h"
+#include "strategies/norms.h"
 #include "strategies/reducer.h"
 #include "strategies/slice_update.h"
 #include "strategies/tree_sum.h"
@@ -23,6 +23,10 @@ class FusedReducer final : public Reducer {
         parts_.resize(static_cast<std::size_t>(replicas));
         size_ = network.parameters().size();
         if (optimizer.clipping().wants_norms()) squares_.resize(blocks_of(network.parameters()));
+        if (optimizer.layerwise()) {
+          direction_squares_.resize(blocks_of(network.parameters()));
+          weight_squares_.resize(blocks_of(network.parameters()));
+        }
       }
     }
     Part& part = parts_[static_cast<std::size_t>(rank)];
@@ -31,18 +35,29 @@ class FusedReducer final : public Reducer {
     const auto n = static_cast<std::size_t>(replicas);
     part.first = blocks * r / n * kernels::kBlock;
     part.last = blocks * (r + 1) / n * kernels::kBlock;
-    for (std::size_t s = 0; s < optimizer.slots().size(); ++s)
+    for (std::size_t s = 0; s < optimizer.all_slots().size(); ++s)
       part.slots.push_back(mine.backend().make_buffer(part.last - part.first));
     part.sum = TreeSum(mine.backend());
-    if (!optimizer.clipping().active()) return;
-    part.gradient = mine.backend().make_buffer(part.last - part.first);
-    part.factors.assign(network.parameters().slices().size(), 1.0F);
+    const std::size_t parameters = network.parameters().slices().size();
+    if (optimizer.clipping().active()) part.factors.assign(parameters, 1.0F);
+    if (optimizer.layerwise()) part.ratios.assign(parameters, 1.0F);
+    if (optimizer.clipping().active() || optimizer.layerwise())
+      part.gradient = mine.backend().make_buffer(part.last - part.first);
   }
 
   void reserve(int rank, std::size_t roots) override {
     Part& part = parts_[static_cast<std::size_t>(rank)];
     part.roots.reserve(roots);
     part.sum.reserve(roots);
+  }
+
+  void guard(int rank, Replica& mine) override {
+    {
+      const std::lock_guard lock(mutex_);
+      guard_squares_.resize(blocks_of(mine.network().parameters()));
+    }
+    Part& part = parts_[static_cast<std::size_t>(rank)];
+    if (!part.gradient) part.gradient = mine.backend().make_buffer(part.last - part.first);
   }
 
   ReductionResult reduce_and_update(const ReductionStep& step) override {
@@ -58,24 +73,19 @@ class FusedReducer final : public Reducer {
     part.sum.begin(part.roots, step.plan.additions);
     ReductionResult result;
     std::copy_n(part.sum.sum(size_, kernels::kPanel), kernels::kPanel, result.statistics.begin());
+    part.summed = step.guarded;
+    if (step.guarded) result.non_finite = look(step, part, mine, result.statistics);
+    if (result.non_finite != NonFinite::kNone) return result;
     const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                               static_cast<int>(step.replicas.size()));
-    const bool clipped = step.optimizer.clipping().active();
-    if (clipped) clip(step, part, mine, scale);
     const StepValues values = step.optimizer.begin(step.step);
-    const ParameterLayout& parameters = mine.network().parameters();
-    for_each_chunk(parameters, part.first, part.last, TreeSum::kChunk,
+    StepFactors factors{.scale = scale, .clip = {}, .trust = {}};
+    if (step.optimizer.clipping().active()) factors.clip = clip(step, part, mine, scale);
+    if (step.optimizer.layerwise()) factors.trust = direct(step, part, mine, values, factors);
+    for_each_chunk(mine.network().parameters(), part.first, part.last, TreeSum::kChunk,
                    [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
-                     UpdateRange range;
-                     range.count = count;
-                     range.weights = mine.weights() + at;
-                     range.decayed = slice.spec.decayed;
-                     range.gradient =
-                         clipped ? part.gradient.get() + (at - part.first) : part.sum.sum(at, count);
-                     range.terms = terms_of(parameters, slice, scale, part.factors);
-                     for (std::size_t s = 0; s < part.slots.size(); ++s)
-                       range.slots[s] = part.slots[s].get() + (at - part.first);
-                     step.optimizer.update(backend, values, range);
+                     step.optimizer.apply(backend, values,
+                                          part.range(step.optimizer, mine, slice, at, count, factors));
                      for (const auto& other : step.replicas) {
                        if (other.get() != &mine) {
                          std::memcpy(other->weights() + at, mine.weights() + at, count * sizeof(float));
@@ -109,10 +119,11 @@ class FusedReducer final : public Reducer {
   }
 
   std::size_t planned_bytes(const Network& network, const Optimizer& optimizer, int replicas,
-                            std::size_t roots) const override {
+                            std::size_t roots, bool guarded) const override {
     const std::size_t blocks = network.parameters().size() / kernels::kBlock;
     const auto n = static_cast<std::size_t>(replicas);
-    const std::size_t slices = optimizer.slots().size() + (optimizer.clipping().active() ? 1 : 0);
+    const bool gradient = optimizer.clipping().active() || optimizer.layerwise() || guarded;
+    const std::size_t slices = optimizer.all_slots().size() + (gradient ? 1 : 0);
     return ((blocks + n - 1) / n * kernels::kBlock * slices + TreeSum::size(roots)) * sizeof(float);
   }
 
@@ -123,35 +134,88 @@ class FusedReducer final : public Reducer {
     std::vector<kernels::Buffer> slots;
     std::vector<const float*> roots;
     TreeSum sum;
-    // Where the optimizer clips:
-    kernels::Buffer gradient;    // of the slice, ready but for the factors
-    std::vector<float> factors;  // by parameter
+    // Where the optimizer clips or is layerwise, or the step is guarded:
+    kernels::Buffer gradient;            // of the slice: the sum, ready but for the factors, the direction
+    bool summed = false;                 // `gradient` is the sum already
+    std::vector<float> factors, ratios;  // by parameter
+
+    const float* sum_at(std::size_t at, std::size_t count) {
+      return summed ? gradient.get() + (at - first) : sum.sum(at, count);
+    }
+
+    /// Floats at .. at + count - 1 of the arena, with the gradient as far as it is.
+    UpdateRange range(const Optimizer& optimizer, Replica& mine, const ParameterLayout::Slice& slice,
+                      std::size_t at, std::size_t count, const StepFactors& step) {
+      UpdateRange range = range_of(optimizer, mine.network().parameters(), slice, step);
+      range.count = count;
+      range.weights = mine.weights() + at;
+      const bool in_gradient = !step.clip.empty() || !step.trust.empty();
+      range.gradient = in_gradient ? gradient.get() + (at - first) : sum_at(at, count);
+      for (std::size_t s = 0; s < slots.size(); ++s) range.slots[s] = slots[s].get() + (at - first);
+      if (optimizer.averaging().active()) range.average = slots.back().get() + (at - first);
+      return range;
+    }
   };
 
-  /// Fills part.gradient and part.factors. Norms are over all slices, so all meet in between.
-  void clip(const ReductionStep& step, Part& part, Replica& mine, float scale) {
+  /// Squares of the part's blocks of an arena of which `arena` is that part. All meet: the squares of the
+  /// other parts are there when it returns.
+  void share_squares(const ReductionStep& step, const Part& part, Replica& mine, const float* arena,
+                     std::vector<float>& squares) {
+    const std::size_t first = part.first / kernels::kBlock,
+                      blocks = (part.last - part.first) / kernels::kBlock;
+    if (blocks > 0)  // there are fewer blocks than replicas where a model is tiny
+      squares_of_blocks(mine, arena - part.first, first, blocks, squares.data() + first);
+    step.host.barrier("norms of all parts");
+  }
+
+  /// Makes part.gradient the sum, and looks at all parts' and the statistics: the same on all ranks.
+  NonFinite look(const ReductionStep& step, Part& part, Replica& mine, const StepStatistics& statistics) {
+    if (!finite(statistics)) return NonFinite::kLoss;
+    for (std::size_t at = part.first; at < part.last; at += TreeSum::kChunk) {
+      const std::size_t count = std::min(TreeSum::kChunk, part.last - at);
+      std::copy_n(part.sum.sum(at, count), count, part.gradient.get() + (at - part.first));
+    }
+    share_squares(step, part, mine, part.gradient.get(), guard_squares_);
+    return finite(guard_squares_) ? NonFinite::kNone : NonFinite::kGradient;
+  }
+
+  /// Makes part.gradient the directions; returns the trust ratios.
+  std::span<const float> direct(const ReductionStep& step, Part& part, Replica& mine,
+                                const StepValues& values, const StepFactors& factors) {
+    const ParameterLayout& parameters = mine.network().parameters();
+    for_each_chunk(parameters, part.first, part.last, TreeSum::kChunk,
+                   [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
+                     step.optimizer.direct(mine.backend(), values,
+                                           part.range(step.optimizer, mine, slice, at, count, factors),
+                                           part.gradient.get() + (at - part.first));
+                   });
+    share_squares(step, part, mine, mine.weights() + part.first, weight_squares_);
+    share_squares(step, part, mine, part.gradient.get(), direction_squares_);
+    trust_ratios(parameters, step.optimizer, weight_squares_, direction_squares_, part.ratios);
+    return part.ratios;
+  }
+
+  /// Fills part.gradient; returns the factors that are left.
+  std::span<const float> clip(const ReductionStep& step, Part& part, Replica& mine, float scale) {
     const Clipping& clipping = step.optimizer.clipping();
     const ParameterLayout& parameters = mine.network().parameters();
     for_each_chunk(parameters, part.first, part.last, TreeSum::kChunk,
                    [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
-                     mine.backend().effective_gradient(count, terms_of(slice.spec, scale),
-                                                       clipping.element_limit(), part.sum.sum(at, count),
-                                                       mine.weights() + at,
-                                                       part.gradient.get() + (at - part.first));
+                     mine.backend().effective_gradient(
+                         count, terms_of(slice.spec, scale), clipping.element_limit(), part.sum_at(at, count),
+                         mine.weights() + at, part.gradient.get() + (at - part.first));
                    });
-    if (!clipping.wants_norms()) return;
-    const std::size_t first = part.first / kernels::kBlock,
-                      blocks = (part.last - part.first) / kernels::kBlock;
-    if (blocks > 0) {  // there are fewer blocks than replicas where a model is tiny
-      squares_of_blocks(mine, part.gradient.get() - part.first, first, blocks, squares_.data() + first);
-    }
-    step.host.barrier("norms of all gradients");
+    if (!clipping.wants_norms()) return part.factors;
+    share_squares(step, part, mine, part.gradient.get(), squares_);
     clip_factors(parameters, squares_, clipping, part.factors);
+    return part.factors;
   }
 
   std::mutex mutex_;  // of the first prepare
   std::vector<Part> parts_;
-  std::vector<float> squares_;  // of each block of the gradient, where norms are wanted
+  // Of each block of the gradient, the directions, the weights and the sums, where they are wanted. Apart: a
+  // rank may still read one when another is written.
+  std::vector<float> squares_, direction_squares_, weight_squares_, guard_squares_;
   std::size_t size_ = 0;
 };
 

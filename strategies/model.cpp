@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -144,7 +145,7 @@ std::map<std::string, CountTable> Model::tables_of(const std::vector<std::int64_
   return tables;
 }
 
-void Model::train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options) {
+bool Model::train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options) {
   TrainingPosition& at = control.position;
   const Shuffler& shuffler = *strategy().parts().shuffler;
   const auto order = options.shuffle ? shuffler.order(train->rows(), options.seed, at.epoch)
@@ -153,6 +154,7 @@ void Model::train_epoch(LoopControl& control, const DatasetPtr& train, const Fit
   at.sums.metric_sums.resize(objective_.metrics.size());
   const bool stepwise = want_batches(options.callbacks);
   std::vector<Pooled> steps;
+  bool finite = true;
   while (at.batch < batches && !control.stop_now) {
     std::int64_t count = batches - at.batch;
     if (stepwise) {
@@ -165,11 +167,14 @@ void Model::train_epoch(LoopControl& control, const DatasetPtr& train, const Fit
       at.sums.merge(step);  // in this order, so that executions don't change the bits
     at.sums.add_counts(all.counts);
     at.sums.data_wait_s += all.data_wait_s;
-    at.batch += count;
-    if (!stepwise) continue;
+    at.batch += static_cast<std::int64_t>(steps.size());
+    finite = static_cast<std::int64_t>(steps.size()) == count;
+    control.stop_now = control.stop_now || !finite;
+    if (!stepwise || steps.empty()) continue;
     each(options.callbacks,
          [&](Callback& c) { c.on_train_batch_end(control, at.batch - 1, logs_of(at.sums, "", 0)); });
   }
+  return finite;
 }
 
 History Model::fit(const DatasetPtr& train, const FitOptions& options) {
@@ -184,7 +189,7 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
   }
   const DatasetPtr rows =
       options.class_weight.empty() ? train : with_class_weights(train, options.class_weight);
-  session_->start_training(rows, options.global_batch, options.accumulate);
+  session_->start_training(rows, options.global_batch, options.accumulate, options.on_nan);
   LoopControl control{.model = *this,
                       .position = {.epoch = options.initial_epoch, .batch = 0, .sums = {}},
                       .train = train.get(),
@@ -192,6 +197,7 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
   if (options.resume) control.position = options.resume->position;
   History history;
   Logs logs;
+  bool finite = true;
   each(options.callbacks, [&](Callback& c) { c.on_train_begin(control); });
   if (options.resume) {
     for (const CallbackPtr& callback : options.callbacks) {
@@ -203,9 +209,11 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
          !control.stop_now) {
     const int epoch = control.position.epoch;
     each(options.callbacks, [&](Callback& c) { c.on_epoch_begin(control, epoch); });
-    train_epoch(control, rows, options);
+    finite = train_epoch(control, rows, options);
     if (control.stop_now) break;
     logs = logs_of(control.position.sums, "", 0);
+    if (options.on_nan == OnNan::kSkip)
+      logs["skipped_steps"] = static_cast<double>(control.position.sums.skipped);
     trained_ = control.position.sums.counts;
     data_wait_s_ = control.position.sums.data_wait_s;
     if (strategy().kind() == "model_averaging") session_->average_weights();
@@ -221,6 +229,13 @@ History Model::fit(const DatasetPtr& train, const FitOptions& options) {
     ++history.epochs;
   }
   each(options.callbacks, [&](Callback& c) { c.on_train_end(control, logs); });
+  if (!finite) {
+    throw NonFiniteStep("[fit] epoch " + std::to_string(control.position.epoch + 1) + ", batch " +
+                        std::to_string(control.position.batch + 1) + ": " +
+                        (session_->non_finite() == NonFinite::kLoss ? "the loss" : "the gradient") +
+                        " of the global batch is not finite; " + std::to_string(steps()) +
+                        " steps are done, and this one was not applied (on_nan: stop)");
+  }
   return history;
 }
 
@@ -263,6 +278,16 @@ Logs Model::evaluate(LoopControl& control, const DatasetPtr& dataset, const Eval
 Predictions Model::predict(const DatasetPtr& dataset, int global_batch) {
   if (!dataset) throw std::invalid_argument("[predict] the data set is null");
   return session_->predict(dataset, global_batch);
+}
+
+void Model::use_average() {
+  if (!optimizer().averaging().active())
+    throw std::invalid_argument("[model] optimizer '" + optimizer().name() + "' keeps no average of weights");
+  if (steps() == 0) return;  // there is none yet
+  std::vector<NamedArray> all = session_->slots();
+  const std::size_t count = network_->parameters().slices().size();
+  set_weights({std::make_move_iterator(all.end() - static_cast<std::ptrdiff_t>(count)),
+               std::make_move_iterator(all.end())});  // the last slot; see Optimizer::all_slots
 }
 
 std::string Model::weight_hash() const {

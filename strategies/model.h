@@ -28,6 +28,7 @@ struct FitOptions {
   /// Pieces in which each replica works through its share of a step, to save memory; see
   /// Session::start_training. A step stays a step: schedules, logs and checkpoints don't see pieces.
   int accumulate = 1;
+  OnNan on_nan = OnNan::kContinue;
   bool shuffle = true;
   std::uint64_t seed = 1;  // of the order of rows
   int initial_epoch = 0;
@@ -81,6 +82,8 @@ class Model {
                const std::vector<std::string>& metrics = {}, const OptimizerContext& context = {});
 
   /// Trains. The reported loss of an epoch is pooled over its batches, each measured before its update.
+  /// With OnNan::kSkip the logs of an epoch have "skipped_steps". Throws NonFiniteStep, after the callbacks,
+  /// where OnNan::kStop ends it.
   History fit(const DatasetPtr& train, const FitOptions& options);
   Logs evaluate(const DatasetPtr& dataset, const EvaluateOptions& options = {});
   Predictions predict(const DatasetPtr& dataset, int global_batch = 256);
@@ -103,14 +106,19 @@ class Model {
   std::vector<NamedArray> weights() const { return session_->weights(); }
   void set_weights(const std::vector<NamedArray>& arrays) { session_->set_weights(arrays); }
   std::vector<NamedArray> slots() const { return session_->slots(); }
+  /// Sets the weights to their average over steps (Optimizer::averaging); it and the other slots stay. Keras'
+  /// fit does so at its end; here it is asked for, so that a training can go on from the weights. Throws
+  /// std::invalid_argument where the optimizer keeps none.
+  void use_average();
   /// FNV-1a 64 over the row-major float bits of all parameters, little-endian, in order: the same on every
   /// correct machine.
   std::string weight_hash() const;
 
  private:
   Logs logs_of(const Pooled& pooled, const std::string& prefix, double penalty) const;
-  /// Trains the batches from control.position on, and moves it.
-  void train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options);
+  /// Trains the batches from control.position on, and moves it; false where a step was not finite and ended
+  /// it.
+  bool train_epoch(LoopControl& control, const DatasetPtr& train, const FitOptions& options);
   Logs evaluate(LoopControl& control, const DatasetPtr& dataset, const EvaluateOptions& options);
   void check_scope() const;
   std::map<std::string, CountTable> tables_of(const std::vector<std::int64_t>& counts) const;

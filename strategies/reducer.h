@@ -4,6 +4,7 @@
 #include "strategies/engine/replica.h"
 #include "strategies/input/shard_tree.h"
 #include "strategies/loss_normaliser.h"
+#include "strategies/on_nan.h"
 
 #include <array>
 #include <memory>
@@ -27,10 +28,12 @@ struct ReductionStep {
   const Optimizer& optimizer;
   const LossNormaliser& normaliser;
   std::int64_t step = 0;  // optimizer steps done before
+  bool guarded = false;   // a step that is not finite is not applied
 };
 
 struct ReductionResult {
-  StepStatistics statistics{};    // of the whole batch
+  StepStatistics statistics{};              // of the whole batch
+  NonFinite non_finite = NonFinite::kNone;  // of a guarded step: else nothing was updated
   bool marked_reduction = false;  // StepMark::kReduced was set, where the sum can be told from the update
 };
 
@@ -50,6 +53,8 @@ class Reducer {
   /// Makes room for sums over up to `roots` subtree roots (of all replicas), so that steps allocate nothing.
   /// Before each training, by every replica's thread.
   virtual void reserve(int /*rank*/, std::size_t /*roots*/) {}
+  /// Makes room for guarded steps. Before each training that has them, by every replica's thread.
+  virtual void guard(int rank, Replica& mine) = 0;
   /// Backward of this rank has enqueued its gradients at arena positions from `from` on, statistics included:
   /// a reducer may begin with them.
   virtual void gradients_ready(int /*rank*/, Communicator&, Replica& /*mine*/, std::size_t /*from*/) {}
@@ -60,9 +65,9 @@ class Reducer {
   /// The reverse: whole arenas of host memory, of which this rank takes its part.
   virtual void write_slots(int rank, Replica& mine, std::span<const std::vector<float>> arenas) = 0;
   /// Bytes of the fullest replica's device for the slots and what a step works on, with up to `roots` subtree
-  /// roots of all replicas.
+  /// roots of all replicas; `guarded` as ReductionStep's.
   virtual std::size_t planned_bytes(const Network& network, const Optimizer& optimizer, int replicas,
-                                    std::size_t roots) const = 0;
+                                    std::size_t roots, bool guarded) const = 0;
 };
 
 /// Each replica sums one slice of the gradient over all replicas, updates it once, and writes the new weights

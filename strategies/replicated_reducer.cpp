@@ -25,9 +25,11 @@ class ReplicatedReducer final : public Reducer {
     }
     Seat& seat = seats_[static_cast<std::size_t>(rank)];
     seat.sum = mine.backend().make_buffer(size_ + kernels::kBlock);
-    seat.slots.make(mine, optimizer.slots().size());
-    seat.clip.make(mine, optimizer.clipping());
+    seat.slots.make(mine, optimizer.all_slots().size());
+    seat.norms.make(mine, optimizer);
   }
+
+  void guard(int rank, Replica& mine) override { seats_[static_cast<std::size_t>(rank)].norms.guard(mine); }
 
   ReductionResult reduce_and_update(const ReductionStep& step) override {
     Seat& seat = seats_[static_cast<std::size_t>(step.rank)];
@@ -37,11 +39,12 @@ class ReplicatedReducer final : public Reducer {
     mine.backend().mark(StepMark::kReduced);
     result.marked_reduction = true;
     mine.backend().download(seat.sum.get() + size_, kernels::kPanel, result.statistics.data());
-    if (any) {
+    if (any && step.guarded) result.non_finite = seat.norms.look(mine, result.statistics, seat.sum.get());
+    if (any && result.non_finite == NonFinite::kNone) {
       const float scale = step.normaliser.scale(result.statistics[StatisticsColumns::kWeight],
                                                 static_cast<int>(step.replicas.size()));
       update_all(step.optimizer, step.optimizer.begin(step.step), scale, seat.sum.get(), seat.slots.arenas(),
-                 seat.clip, mine);
+                 seat.norms, mine);
     }
     // Each replica's own rows have been weighed; what is shown is about all of them.
     if (scope_ == Scope::kOwnRows) step.host.all_reduce(result.statistics, ReduceOp::kSum);
@@ -56,17 +59,17 @@ class ReplicatedReducer final : public Reducer {
   }
 
   std::size_t planned_bytes(const Network& network, const Optimizer& optimizer, int /*replicas*/,
-                            std::size_t /*roots*/) const override {
+                            std::size_t /*roots*/, bool guarded) const override {
     const ParameterLayout& parameters = network.parameters();
-    return (parameters.size() * (optimizer.slots().size() + 1) + kernels::kBlock) * sizeof(float) +
-           GradientClip::planned_bytes(parameters, optimizer.clipping());
+    return (parameters.size() * (optimizer.all_slots().size() + 1) + kernels::kBlock) * sizeof(float) +
+           WholeNorms::planned_bytes(parameters, optimizer, guarded);
   }
 
  private:
   struct Seat {
     kernels::Buffer sum;
     SlotArenas slots;
-    GradientClip clip;
+    WholeNorms norms;
     std::vector<const float*> roots;
     TreePlan plan;
   };

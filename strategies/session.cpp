@@ -32,9 +32,9 @@ Session::Session(Strategy strategy, std::shared_ptr<const Network> network, std:
 Session::~Session() = default;
 
 void Session::compile(Objective objective) {
-  if (objective.optimizer->slots().size() > kMostSlots) {
+  if (objective.optimizer->all_slots().size() > kMostSlots) {
     throw std::invalid_argument("[compile] optimizer '" + objective.optimizer->name() + "' wants " +
-                                std::to_string(objective.optimizer->slots().size()) + " slots; at most " +
+                                std::to_string(objective.optimizer->all_slots().size()) + " slots; at most " +
                                 std::to_string(kMostSlots) + " are supported");
   }
   if (objective.metrics.size() > static_cast<std::size_t>(StatisticsColumns::kMost)) {
@@ -56,13 +56,14 @@ void Session::compile(Objective objective) {
 /// Slots are made as zeros; others begin with what the optimizer says, padding aside.
 void Session::set_initial_slots() {
   const Optimizer& optimizer = *state_->objective.optimizer;
-  const std::size_t count = optimizer.slots().size();
+  const std::size_t count = optimizer.all_slots().size();
   bool any = false;
-  for (std::size_t s = 0; s < count; ++s) any = any || optimizer.initial(s) != 0;
+  const std::size_t own = optimizer.slots().size();  // the average needs no beginning
+  for (std::size_t s = 0; s < own; ++s) any = any || optimizer.initial(s) != 0;
   if (!any) return;
   const auto arenas = std::make_shared<std::vector<std::vector<float>>>(
       count, std::vector<float>(network_->parameters().size()));
-  for (std::size_t s = 0; s < count; ++s) {
+  for (std::size_t s = 0; s < own; ++s) {
     if (optimizer.initial(s) == 0) continue;
     auto values = network_->parameters().pack((*arenas)[s], state_->replicas[0]->layout());
     for (NamedArray& array : values)
@@ -99,7 +100,7 @@ std::vector<NamedArray> Session::weights(int replica) const {
 std::vector<NamedArray> Session::slots() const {
   std::vector<NamedArray> all;
   if (!state_->reducer) return all;
-  const auto names = state_->objective.optimizer->slots();
+  const auto names = state_->objective.optimizer->all_slots();
   const auto arenas = std::make_shared<std::vector<std::vector<float>>>(
       names.size(), std::vector<float>(network_->parameters().size()));
   State::run(strategy_, state_, [arenas](State& state, Communicator& host) {
@@ -119,7 +120,7 @@ void Session::restore(std::span<const NamedArray> weights, std::span<const Named
   if (!state_->reducer)
     throw std::invalid_argument("[restore] the model is not compiled; call compile first");
   const ParameterLayout& parameters = network_->parameters();
-  const std::size_t wanted = state_->objective.optimizer->slots().size();
+  const std::size_t wanted = state_->objective.optimizer->all_slots().size();
   if (slots.size() != wanted * parameters.slices().size()) {
     throw std::invalid_argument("[restore] got " + std::to_string(slots.size()) +
                                 " arrays of slots; the optimizer has " + std::to_string(wanted) +
@@ -184,6 +185,10 @@ void Session::State::run(const Strategy& strategy, const std::shared_ptr<State>&
 
 std::int64_t Session::steps() const {
   return state_->steps;
+}
+
+NonFinite Session::non_finite() const {
+  return state_->non_finite;
 }
 
 double Session::penalty() const {
@@ -277,7 +282,7 @@ void Session::prepare_batches(std::vector<BatchBuffers> State::*batches, const D
 
 std::size_t Session::planned_bytes(const Strategy& strategy, const Network& network, const Dataset& dataset,
                                    int global_batch, const Optimizer& optimizer, const Dataset* validation,
-                                   int accumulate) {
+                                   int accumulate, OnNan on_nan) {
   const int n = strategy.replicas();
   const int batch = static_cast<int>(std::min<std::int64_t>(global_batch, dataset.rows()));
   const auto rest = static_cast<int>(dataset.rows() % global_batch);
@@ -315,7 +320,8 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
     slices = all_sums * (network.parameters().size() / static_cast<std::size_t>(n) + kernels::kBlock);
   }
   return Replica::planned_bytes(network, rows, arenas) + BatchBuffers::planned_bytes(inputs, input_slots) +
-         judged + reducer->planned_bytes(network, optimizer, n, all_roots) + slices * sizeof(float) +
+         judged + reducer->planned_bytes(network, optimizer, n, all_roots, on_nan != OnNan::kContinue) +
+         slices * sizeof(float) +
          kernels::own_bytes(strategy.backend(), strategy.backend_options(0), largest_matrix);
 }
 

@@ -6,10 +6,12 @@
 #include "strategies/engine/network.h"
 #include "strategies/engine/optimizer.h"
 #include "strategies/input/dataset.h"
+#include "strategies/on_nan.h"
 #include "strategies/strategy.h"
 #include "strategies/timeline.h"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,13 +35,21 @@ struct Pooled {
   /// Seconds that the replica which waited longest had nothing to do but to wait for rows: on the host all of
   /// their copying; on a GPU that with no work enqueued behind it (what a sweep's phases measure is exact).
   double data_wait_s = 0;
+  std::int64_t skipped = 0;  // steps, whose rows are in none of the sums; see OnNan
 
   /// `penalty` is added to the loss of every unit of weight.
   void add(const StepStatistics& statistics, std::int64_t batch_rows, double penalty = 0);
   void merge(const Pooled& other);
   void add_counts(std::span<const std::int64_t> more);
-  double loss() const { return weight_sum == 0 ? 0 : loss_sum / weight_sum; }
-  double metric(std::size_t i) const { return weight_sum == 0 ? 0 : metric_sums[i] / weight_sum; }
+  /// 0 of no weight; NaN where that is since all steps were skipped.
+  double loss() const { return mean(loss_sum); }
+  double metric(std::size_t i) const { return mean(metric_sums[i]); }
+
+ private:
+  double mean(double sum) const {
+    if (weight_sum != 0) return sum / weight_sum;
+    return skipped > 0 ? std::numeric_limits<double>::quiet_NaN() : 0;
+  }
 };
 
 /// Where a training is between two steps: what its next step depends on beside weights, slots and their
@@ -81,14 +91,17 @@ class Session {
   /// Gets ready to train on `dataset` in batches of `global_batch` rows: plans, buffers, no more allocation
   /// after. Each replica works through its share in `accumulate` pieces, so that only one piece's activations
   /// take memory; in `exact` numerics no bit changes.
-  void start_training(DatasetPtr dataset, int global_batch, int accumulate = 1);
+  void start_training(DatasetPtr dataset, int global_batch, int accumulate = 1,
+                      OnNan on_nan = OnNan::kContinue);
   /// Trains the batches first .. first + count - 1 of an epoch whose rows come in `order` (all rows of the
   /// data set). Returns the pooled statistics; `each_step`, where given, gets those of every step, but for
-  /// counts and data wait, which are of all the steps together; `timeline`
-  /// must have room for `count` steps. When a replica fails, the steps that all had finished are done and
-  /// counted.
+  /// counts and data wait, which are of all the steps together; `timeline` must have room for `count` steps.
+  /// With OnNan::kStop the steps end before the first that is not finite, and `each_step` has only those that
+  /// were done. When a replica fails, the steps that all had finished are done and counted.
   Pooled train(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
                Timeline* timeline = nullptr, std::vector<Pooled>* each_step = nullptr);
+  /// What was not finite in the last step that was not applied.
+  NonFinite non_finite() const;
   /// Optimizer steps done.
   std::int64_t steps() const;
   void set_observer(RowObserver* observer) { observer_ = observer; }
@@ -116,7 +129,8 @@ class Session {
   /// Bytes of memory that a device of this session is planned to hold while training.
   static std::size_t planned_bytes(const Strategy& strategy, const Network& network, const Dataset& dataset,
                                    int global_batch, const Optimizer& optimizer,
-                                   const Dataset* validation = nullptr, int accumulate = 1);
+                                   const Dataset* validation = nullptr, int accumulate = 1,
+                                   OnNan on_nan = OnNan::kContinue);
   /// Bytes that the fullest device of this session holds now.
   std::size_t used_bytes() const;
 

@@ -26,6 +26,8 @@ struct Session::State {
   std::unique_ptr<Reducer> reducer;
 
   std::atomic<std::int64_t> steps = 0;  // optimizer steps done
+  OnNan on_nan = OnNan::kContinue;
+  std::atomic<NonFinite> non_finite = NonFinite::kNone;  // in the last step that was not applied
 
   DatasetPtr dataset;  // of the training; null until there is one
   int global_batch = 0;

@@ -41,6 +41,7 @@ void Pooled::merge(const Pooled& other) {
   rows += other.rows;
   data_wait_s += other.data_wait_s;
   add_counts(other.counts);
+  skipped += other.skipped;
 }
 
 void Pooled::add_counts(std::span<const std::int64_t> more) {
@@ -56,7 +57,7 @@ std::vector<Tally> Session::State::tallies() const {
   return {replicas.size(), Tally(objective.counted, network->outputs())};
 }
 
-void Session::start_training(DatasetPtr dataset, int global_batch, int accumulate) {
+void Session::start_training(DatasetPtr dataset, int global_batch, int accumulate, OnNan on_nan) {
   if (!state_->reducer) throw std::invalid_argument("[fit] the model is not compiled; call compile first");
   if (global_batch < 1) {
     throw std::invalid_argument("[fit] global batch is " + std::to_string(global_batch) +
@@ -64,6 +65,11 @@ void Session::start_training(DatasetPtr dataset, int global_batch, int accumulat
   }
   if (dataset->rows() < 1)
     throw std::invalid_argument("[fit] data set '" + dataset->name() + "' has no rows");
+  if (on_nan != OnNan::kContinue && strategy_.kind() == "model_averaging") {
+    throw std::invalid_argument(
+        "[fit] on_nan is decided on reduced values, and model averaging reduces none within an epoch; choose "
+        "'continue', or a mirrored strategy");
+  }
   check_features(dataset);
   check_answers(*dataset);
   if (strategy_.graphs() && network_->chain().random()) {
@@ -90,6 +96,7 @@ void Session::start_training(DatasetPtr dataset, int global_batch, int accumulat
   state_->full = whole ? plan(global_batch) : State::StepPlan{};
   state_->last = rest != 0 ? plan(rest) : state_->full;
   state_->global_batch = global_batch;
+  state_->on_nan = on_nan;
   int rows = 1, arenas = 1, most_roots = 1;
   std::size_t all_roots = 1;
   for (const State::StepPlan* step : {&state_->full, &state_->last}) {
@@ -109,6 +116,7 @@ void Session::start_training(DatasetPtr dataset, int global_batch, int accumulat
                const auto rank = static_cast<std::size_t>(host.rank());
                state.reducer->reserve(host.rank(), all_roots);
                Replica& replica = *state.replicas[rank];
+               if (state.on_nan != OnNan::kContinue) state.reducer->guard(host.rank(), replica);
                if (often) state.seats[rank]->register_memory({replica.gradient(0), replica.arena_size()});
              });
   state_->dataset = std::move(dataset);
@@ -165,9 +173,10 @@ class Session::Steps {
     if (timeline != nullptr && i == 0) timeline->start(rank_, backend_.marked_s(StepMark::kEnd));
     marking_ = timeline != nullptr;
     plan_ = &state_.plan(first + i).batch;
-    step_ = done_ + i;
+    step_ = done_ + i - skipped_;
     const auto& pieces = pieces_of(first + i);
     mark(StepMark::kStart);
+    if (tally_ != nullptr && state_.on_nan != OnNan::kContinue) tally_->remember();
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       if (loaded_ == used_) {
         const auto begin = std::chrono::steady_clock::now();
@@ -198,13 +207,20 @@ class Session::Steps {
       const TraceRange range("reduce and update");
       const auto watch = state_.group->watch(rank_, "gradients of all ranks");
       reduced_ = state_.reducer->reduce_and_update({rank_, seat_, host_, state_.replicas, *plan_,
-                                                    *state_.objective.optimizer, normaliser_, done_ + i});
+                                                    *state_.objective.optimizer, normaliser_, step_,
+                                                    state_.on_nan != OnNan::kContinue});
       mark(StepMark::kUpdated);
       if (timeline != nullptr) backend_.marked_s(StepMark::kUpdated);
     }
     state_.group->check(rank_);
     meet("weights written");
-    if (rank_ == 0) ++state_.steps;
+    if (!applied()) {
+      ++skipped_;
+      if (tally_ != nullptr) tally_->undo();
+      if (rank_ == 0) state_.non_finite = reduced_.non_finite;
+    } else if (rank_ == 0) {
+      ++state_.steps;
+    }
     mark(StepMark::kEnd);
     if (timeline != nullptr) {
       timeline->at(rank_, static_cast<std::size_t>(i)) = marks(!pieces.empty());
@@ -212,7 +228,25 @@ class Session::Steps {
   }
 
   double data_wait_s() const { return data_wait_s_; }
-  void add_to(Pooled& sums) const { sums.add(reduced_.statistics, plan_->rows, penalty_); }
+  /// Of the last step: the same on all ranks.
+  bool applied() const { return reduced_.non_finite == NonFinite::kNone; }
+
+  void add_to(Pooled& sums) const {
+    if (applied()) {
+      sums.add(reduced_.statistics, plan_->rows, penalty_);
+    } else {
+      ++sums.skipped;
+    }
+  }
+
+  /// Takes in rows that were sent ahead for a step that won't come.
+  void drain() {
+    while (used_ < loaded_) {
+      const auto slot = static_cast<int>(used_++ % batch_.slots());
+      batch_.receive(slot, sent_rows_);
+      batch_.done(slot);
+    }
+  }
 
  private:
   /// Notes a moment where somebody will ask for it: on a GPU each is an event.
@@ -283,6 +317,7 @@ class Session::Steps {
     const auto mine = rows.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(piece.rows.count));
     if (observer_ != nullptr) observer_->rows_taken(rank_, done_ + i, mine);
     State::load(*state_.dataset, mine, batch_, static_cast<int>(loaded_++ % batch_.slots()));
+    sent_rows_ = piece.rows.count;
   }
 
   void meet(const char* what) {
@@ -329,6 +364,8 @@ class Session::Steps {
   double penalty_ = 0, data_wait_s_ = 0;
   bool marking_ = false;
   std::int64_t loaded_ = 0, used_ = 0;  // pieces
+  int sent_rows_ = 0;                   // of the last piece that was loaded
+  std::int64_t skipped_ = 0;            // of these steps
 };
 
 Pooled Session::train(std::span<const std::int64_t> order, std::int64_t first, std::int64_t count,
@@ -359,6 +396,12 @@ Pooled Session::train(std::span<const std::int64_t> order, std::int64_t first, s
                            work->tallies.empty() ? nullptr : &work->tallies[rank]);
                for (std::int64_t i = 0; i < count; ++i) {
                  steps.run(work->rows, first, i, count, timeline);
+                 if (!steps.applied() && state.on_nan == OnNan::kStop) {
+                   steps.drain();
+                   if (host.rank() == 0 && !work->each.empty())
+                     work->each.resize(static_cast<std::size_t>(i));
+                   break;
+                 }
                  if (host.rank() != 0) continue;
                  steps.add_to(work->sums);
                  if (!work->each.empty()) steps.add_to(work->each[static_cast<std::size_t>(i)]);

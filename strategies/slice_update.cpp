@@ -5,8 +5,9 @@
 namespace mirrorscale::strategies {
 namespace {
 
-bool same(const kernels::GradientTerms& a, const kernels::GradientTerms& b) {
-  return a.scale == b.scale && a.l1 == b.l1 && a.l2 == b.l2;
+bool alike(const UpdateRange& a, const UpdateRange& b) {
+  return a.terms.scale == b.terms.scale && a.terms.l1 == b.terms.l1 && a.terms.l2 == b.terms.l2 &&
+         a.decayed == b.decayed && a.trust == b.trust;
 }
 
 }  // namespace
@@ -31,36 +32,42 @@ void SlotArenas::write(Replica& replica, std::span<const std::vector<float>> fro
 }
 
 void update_all(const Optimizer& optimizer, const StepValues& values, float scale, float* gradient,
-                std::span<float* const> slots, GradientClip& clip, Replica& replica) {
+                std::span<float* const> slots, WholeNorms& norms, Replica& replica) {
   kernels::Backend& backend = replica.backend();
   const ParameterLayout& parameters = replica.network().parameters();
   const auto& slices = parameters.slices();
-  const Clipping& clipping = optimizer.clipping();
-  const auto factors =
-      clipping.active() ? clip.apply(replica, clipping, scale, gradient) : std::span<const float>();
-  const auto terms = [&](const ParameterLayout::Slice& slice) {
-    return terms_of(parameters, slice, scale, factors);
-  };
-  const auto update = [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
-    UpdateRange range{count, gradient + at, replica.weights() + at, {}, terms(slice), slice.spec.decayed};
+  StepFactors factors{.scale = scale, .clip = {}, .trust = {}};
+  const auto range_at = [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
+    UpdateRange range = range_of(optimizer, parameters, slice, factors);
+    range.count = count;
+    range.gradient = gradient + at;
+    range.weights = replica.weights() + at;
     for (std::size_t s = 0; s < slots.size(); ++s) range.slots[s] = slots[s] + at;
-    optimizer.update(backend, values, range);
+    if (optimizer.averaging().active()) range.average = slots.back() + at;
+    return range;
   };
+  if (optimizer.clipping().active())
+    factors.clip = norms.clip(replica, optimizer.clipping(), scale, gradient);
+  if (optimizer.layerwise()) {
+    for (const auto& slice : slices)
+      optimizer.direct(backend, values, range_at(slice, slice.offset, slice.size), gradient + slice.offset);
+    factors.trust = norms.trust(replica, optimizer, gradient);
+  }
   if (backend.info().on_host) {
     for_each_chunk(parameters, 0, parameters.size(), TreeSum::kChunk,
                    [&](const ParameterLayout::Slice& slice, std::size_t at, std::size_t count) {
-                     update(slice, at, count);
+                     optimizer.apply(backend, values, range_at(slice, at, count));
                      transpose_chunk(backend, slice, at, count, replica.weights(), replica);
                    });
     return;
   }
-  const auto alike = [&](const ParameterLayout::Slice& a, const ParameterLayout::Slice& b) {
-    return a.spec.decayed == b.spec.decayed && same(terms(a), terms(b));
-  };
   for (std::size_t first = 0, last = 0; first < slices.size(); first = last) {
-    std::size_t count = 0;
-    for (; last < slices.size() && alike(slices[first], slices[last]); ++last) count += slices[last].size;
-    update(slices[first], slices[first].offset, count);
+    const UpdateRange range = range_of(optimizer, parameters, slices[first], factors);
+    std::size_t count = slices[first].size;  // at least this one: what is NaN is not even like itself
+    for (last = first + 1;
+         last < slices.size() && alike(range, range_of(optimizer, parameters, slices[last], factors)); ++last)
+      count += slices[last].size;
+    optimizer.apply(backend, values, range_at(slices[first], slices[first].offset, count));
   }
   for (const auto& slice : slices)
     transpose_chunk(backend, slice, slice.offset, slice.size, replica.weights(), replica);
@@ -70,10 +77,19 @@ kernels::GradientTerms terms_of(const ParameterSpec& spec, float scale) {
   return {scale, spec.penalty.l1, spec.penalty.l2};
 }
 
-kernels::GradientTerms terms_of(const ParameterLayout& parameters, const ParameterLayout::Slice& slice,
-                                float scale, std::span<const float> factors) {
-  if (factors.empty()) return terms_of(slice.spec, scale);
-  return {.scale = factors[static_cast<std::size_t>(&slice - parameters.slices().data())]};
+UpdateRange range_of(const Optimizer& optimizer, const ParameterLayout& parameters,
+                     const ParameterLayout::Slice& slice, const StepFactors& factors) {
+  const auto p = static_cast<std::size_t>(&slice - parameters.slices().data());
+  UpdateRange range;
+  range.decayed = optimizer.decays(slice.spec);
+  if (!factors.trust.empty()) {
+    range.trust = factors.trust[p];
+  } else if (!factors.clip.empty()) {
+    range.terms.scale = factors.clip[p];
+  } else {
+    range.terms = terms_of(slice.spec, factors.scale);
+  }
+  return range;
 }
 
 void transpose_chunk(kernels::Backend& backend, const ParameterLayout::Slice& slice, std::size_t at,

@@ -1,7 +1,7 @@
 #pragma once
 #include "strategies/engine/optimizer.h"
 #include "strategies/engine/replica.h"
-#include "strategies/gradient_clip.h"
+#include "strategies/norms.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -40,16 +40,21 @@ class SlotArenas {
 
 /// Updates all weights of `replica` from the summed gradient arena and makes their transposed copies: chunk
 /// by chunk while they are in cache, or run by run of slices that are updated alike. `slots` are arenas.
-/// `gradient` is written where the optimizer clips.
+/// `gradient` is written where the optimizer clips or is layerwise.
 void update_all(const Optimizer& optimizer, const StepValues& values, float scale, float* gradient,
-                std::span<float* const> slots, GradientClip& clip, Replica& replica);
+                std::span<float* const> slots, WholeNorms& norms, Replica& replica);
 
 /// Gradient terms of a slice: the penalty's gradient comes once, after the sum over rows was scaled.
 kernels::GradientTerms terms_of(const ParameterSpec& spec, float scale);
-/// The same; or, where the gradient has been clipped, what is left to multiply it by: `factors`, by
-/// parameter, empty where it has not.
-kernels::GradientTerms terms_of(const ParameterLayout& parameters, const ParameterLayout::Slice& slice,
-                                float scale, std::span<const float> factors);
+/// What a step's updates multiply by, beside the learning rate.
+struct StepFactors {
+  float scale = 1;               // of the sum over rows
+  std::span<const float> clip;   // by parameter, where the gradient is ready but for these; else empty
+  std::span<const float> trust;  // by parameter, where directions have taken the gradient's place; else empty
+};
+/// What a range of a slice has beside its place: terms, trust, and whether it is decayed.
+UpdateRange range_of(const Optimizer& optimizer, const ParameterLayout& parameters,
+                     const ParameterLayout::Slice& slice, const StepFactors& factors);
 
 /// Transposes the blocks of weights that lie at arena positions at .. at + count - 1, from `weights` into the
 /// transposed copy of `replica`. Nothing where the slice has none.

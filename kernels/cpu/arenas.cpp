@@ -103,6 +103,23 @@ void adagrad(std::size_t count, const Adagrad& given, const float* gradient, flo
   }
 }
 
+void lamb_direction(std::size_t count, const Lamb& given, const float* gradient, const float* w, float* m,
+                    float* v, float* u) {
+  const Lamb step = given;
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    F32 first = load(m + i), second = load(v + i);
+    const F32 direction = lamb_direction(step, load(gradient + i), load(w + i), first, second);
+    store(first, m + i);
+    store(second, v + i);
+    store(direction, u + i);
+  }
+}
+
+void average(std::size_t count, float one_minus_momentum, const float* w, float* a) {
+  for (std::size_t i = 0; i < count; i += kLanes)
+    store(moved_average(one_minus_momentum, load(w + i), load(a + i)), a + i);
+}
+
 void effective_gradient(std::size_t count, const GradientTerms& given, float most, const float* sum,
                         const float* w, float* g) {
   const GradientTerms terms = given;
@@ -166,6 +183,8 @@ const ArenaTable kTable = {&transpose,
                            &amsgrad,
                            &rms_prop,
                            &adagrad,
+                           &lamb_direction,
+                           &average,
                            &effective_gradient,
                            &squares_of_blocks,
                            &sum_of_squares,

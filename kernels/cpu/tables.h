@@ -100,6 +100,9 @@ struct ArenaTable {
   void (*rms_prop)(std::size_t count, const RmsProp& step, const float* gradient, float* w, float* v,
                    float* a, float* m);
   void (*adagrad)(std::size_t count, const Adagrad& step, const float* gradient, float* w, float* a);
+  void (*lamb_direction)(std::size_t count, const Lamb& step, const float* gradient, const float* w, float* m,
+                         float* v, float* u);
+  void (*average)(std::size_t count, float one_minus_momentum, const float* w, float* a);
   void (*effective_gradient)(std::size_t count, const GradientTerms& terms, float most, const float* sum,
                              const float* w, float* g);
   void (*squares_of_blocks)(ConstMatrix w, std::size_t first_block, std::size_t blocks, float* squares);

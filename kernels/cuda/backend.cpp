@@ -259,6 +259,15 @@ class CudaBackend final : public DeviceBackend {
     enter();
     check(launch_adagrad(stream_.get(), count, step, gradient, w, a), "start adagrad");
   }
+  void lamb_direction(std::size_t count, const Lamb& step, const float* gradient, const float* w, float* m,
+                      float* v, float* u) override {
+    enter();
+    check(launch_lamb_direction(stream_.get(), count, step, gradient, w, m, v, u), "start lamb_direction");
+  }
+  void average(std::size_t count, float one_minus_momentum, const float* w, float* a) override {
+    enter();
+    check(launch_average(stream_.get(), count, one_minus_momentum, w, a), "start average");
+  }
   void effective_gradient(std::size_t count, const GradientTerms& terms, float most, const float* sum,
                           const float* w, float* g) override {
     enter();

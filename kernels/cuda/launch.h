@@ -123,6 +123,10 @@ cudaError_t launch_rms_prop(cudaStream_t stream, std::size_t count, const RmsPro
                             const float* gradient, float* w, float* v, float* a, float* m);
 cudaError_t launch_adagrad(cudaStream_t stream, std::size_t count, const Adagrad& update,
                            const float* gradient, float* w, float* a);
+cudaError_t launch_lamb_direction(cudaStream_t stream, std::size_t count, const Lamb& update,
+                                  const float* gradient, const float* w, float* m, float* v, float* u);
+cudaError_t launch_average(cudaStream_t stream, std::size_t count, float one_minus_momentum, const float* w,
+                           float* a);
 cudaError_t launch_effective_gradient(cudaStream_t stream, std::size_t count, const GradientTerms& terms,
                                       float most, const float* sum, const float* w, float* g);
 

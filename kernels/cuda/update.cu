@@ -78,6 +78,33 @@ __global__ void __launch_bounds__(kFoursThreads)
 }
 
 __global__ void __launch_bounds__(kFoursThreads)
+    lamb_direction_kernel(const float* gradient, const float* w, float* m, float* v, float* u,
+                          std::size_t fours, Lamb update) {
+  const auto i = global_thread();
+  if (i >= fours) return;
+  float4 g = load4(gradient + i * 4);
+  const float4 weight = load4(w + i * 4);
+  float4 mean = load4(m + i * 4), square = load4(v + i * 4);
+  for_each_of_four([&](float& at, float of, float& first,
+                       float& second) { at = exact::lamb_direction(update, at, of, first, second); },
+                   g, weight, mean, square);
+  store4(g, u + i * 4);
+  store4(mean, m + i * 4);
+  store4(square, v + i * 4);
+}
+
+__global__ void __launch_bounds__(kFoursThreads)
+    average_kernel(const float* w, float* a, std::size_t fours, float one_minus_momentum) {
+  const auto i = global_thread();
+  if (i >= fours) return;
+  const float4 weight = load4(w + i * 4);
+  float4 mean = load4(a + i * 4);
+  for_each_of_four([&](float& at, float of) { at = exact::moved_average(one_minus_momentum, of, at); }, mean,
+                   weight);
+  store4(mean, a + i * 4);
+}
+
+__global__ void __launch_bounds__(kFoursThreads)
     effective_gradient_kernel(const float* sum, const float* w, float* g, std::size_t fours,
                               GradientTerms terms, float most) {
   const auto i = global_thread();
@@ -123,6 +150,18 @@ cudaError_t launch_adagrad(cudaStream_t stream, std::size_t count, const Adagrad
                            const float* gradient, float* w, float* a) {
   return launch(fours_launch("adagrad", stream, count / 4), &adagrad_kernel, gradient, w, a, count / 4,
                 update);
+}
+
+cudaError_t launch_lamb_direction(cudaStream_t stream, std::size_t count, const Lamb& update,
+                                  const float* gradient, const float* w, float* m, float* v, float* u) {
+  return launch(fours_launch("lamb_direction", stream, count / 4), &lamb_direction_kernel, gradient, w, m, v,
+                u, count / 4, update);
+}
+
+cudaError_t launch_average(cudaStream_t stream, std::size_t count, float one_minus_momentum, const float* w,
+                           float* a) {
+  return launch(fours_launch("average", stream, count / 4), &average_kernel, w, a, count / 4,
+                one_minus_momentum);
 }
 
 cudaError_t launch_effective_gradient(cudaStream_t stream, std::size_t count, const GradientTerms& terms,

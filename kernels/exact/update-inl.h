@@ -22,6 +22,7 @@ MIRRORSCALE_HD void sgd_step(const Sgd& step, F sum, F& w, F& m) {
   using namespace number;
   using N = Number<F>;
   const F g = effective_gradient(step.terms, sum, w), rate = N::of(step.rate);
+  if (step.decay != 0) w = negated_fma(N::of(step.decay), w, w);
   if constexpr (kMomentum == Momentum::kNone) {
     w = negated_fma(rate, g, w);
   } else {
@@ -102,4 +103,21 @@ MIRRORSCALE_HD void adam_step(const Adam& step, F sum, F& w, F& m, F& v) {
   using N = Number<F>;
   adam_moments(step, sum, w, m, v);
   w = w - (N::of(step.step_rate) * m) / (root(v) + N::of(step.epsilon));
+}
+
+template <class F>
+MIRRORSCALE_HD F lamb_direction(const Lamb& step, F sum, F w, F& m, F& v) {
+  using namespace number;
+  using N = Number<F>;
+  const F g = effective_gradient(step.terms, sum, w);
+  m = fma(g - m, N::of(step.one_minus_beta1), m);
+  v = fma(g * g - v, N::of(step.one_minus_beta2), v);
+  const F u = (N::of(step.mean_factor) * m) / (root(N::of(step.square_factor) * v) + N::of(step.epsilon));
+  return step.weight_decay != 0 ? fma(N::of(step.weight_decay), w, u) : u;
+}
+
+template <class F>
+MIRRORSCALE_HD F moved_average(float one_minus_momentum, F w, F a) {
+  using namespace number;
+  return fma(w - a, Number<F>::of(one_minus_momentum), a);
 }

@@ -159,6 +159,13 @@ class ReferenceBackend final : public HostBackend {
   void adagrad(std::size_t count, const Adagrad& step, const float* gradient, float* w, float* a) override {
     reference::adagrad(count, step, gradient, w, a);
   }
+  void lamb_direction(std::size_t count, const Lamb& step, const float* gradient, const float* w, float* m,
+                      float* v, float* u) override {
+    reference::lamb_direction(count, step, gradient, w, m, v, u);
+  }
+  void average(std::size_t count, float one_minus_momentum, const float* w, float* a) override {
+    reference::average(count, one_minus_momentum, w, a);
+  }
   void effective_gradient(std::size_t count, const GradientTerms& terms, float most, const float* sum,
                           const float* w, float* g) override {
     reference::effective_gradient(count, terms, most, sum, w, g);

@@ -55,6 +55,16 @@ void adagrad(std::size_t count, const Adagrad& step, const T* gradient, T* w, T*
 }
 
 template <class T>
+void lamb_direction(std::size_t count, const Lamb& step, const T* gradient, const T* w, T* m, T* v, T* u) {
+  for (std::size_t i = 0; i < count; ++i) u[i] = exact::lamb_direction(step, gradient[i], w[i], m[i], v[i]);
+}
+
+template <class T>
+void average(std::size_t count, float one_minus_momentum, const T* w, T* a) {
+  for (std::size_t i = 0; i < count; ++i) a[i] = exact::moved_average(one_minus_momentum, w[i], a[i]);
+}
+
+template <class T>
 void effective_gradient(std::size_t count, const GradientTerms& terms, float most, const T* sum, const T* w,
                         T* g) {
   for (std::size_t i = 0; i < count; ++i) g[i] = exact::limited_gradient(terms, most, sum[i], w[i]);

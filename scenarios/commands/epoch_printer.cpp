@@ -14,7 +14,7 @@ std::string in_words(const strategies::Logs& logs) {
   std::string words;
   const auto add = [&](const std::string& name, double value) {
     char number[64];
-    std::snprintf(number, sizeof number, "%.4f", value);
+    std::snprintf(number, sizeof number, name == "skipped_steps" ? "%.0f" : "%.4f", value);
     words += (words.empty() ? "" : " - ") + name + " " + number;
   };
   for (const std::string prefix : {"", "val_"}) {

@@ -19,6 +19,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 
 namespace mirrorscale::scenarios {
@@ -27,7 +28,7 @@ namespace {
 constexpr int kStepsBetweenLooks = 32;  // at the progress line, on a terminal
 
 struct TrainOptions {
-  std::string workload = "mlp", data, devices = "1", optimizer, predictions_file;
+  std::string workload = "mlp", data, devices = "1", optimizer, predictions_file, on_nan = "continue";
   DeviceOptions on;
   int epochs = 5, global_batch = 256, accumulate = 1;
   std::int64_t limit_rows = 0, limit_test_rows = 0;
@@ -83,7 +84,8 @@ std::function<std::size_t(int)> bytes_of(const TrainOptions& options, const stra
                                          const strategies::Model& model) {
   return [&, validation](int batch) {
     return strategies::Session::planned_bytes(strategy, model.network(), rows, batch, model.optimizer(),
-                                              validation, options.accumulate);
+                                              validation, options.accumulate,
+                                              strategies::on_nan_from(options.on_nan));
   };
 }
 
@@ -118,6 +120,7 @@ int train(const TrainOptions& options) {
   fit.epochs = options.epochs;
   fit.global_batch = options.global_batch;
   fit.accumulate = options.accumulate;
+  fit.on_nan = strategies::on_nan_from(options.on_nan);
   fit.seed = options.seed;
   fit.validation = data.test;
   fit.class_weight = strategies::parse_class_weights(options.class_weights);
@@ -127,8 +130,15 @@ int train(const TrainOptions& options) {
   fit.callbacks.push_back(history);
   const auto signals = add_checkpoints(options.files, fit);
   resume(options.files, model, *data.train, fit);
+  strategies::History run;
   try {
-    model.fit(data.train, fit);
+    run = model.fit(data.train, fit);
+  } catch (const strategies::NonFiniteStep& error) {
+    std::fprintf(stderr, "mirrorscale: %s%s\n", error.what(),
+                 options.files.checkpoints.empty()
+                     ? ""
+                     : ("; the state before it is in " + options.files.checkpoints).c_str());
+    return kFinding;
   } catch (const kernels::OutOfMemory& error) {
     throw std::runtime_error("[train] " + with_largest_batch(error, planned, options.global_batch));
   }
@@ -137,6 +147,15 @@ int train(const TrainOptions& options) {
     std::printf("stopped by signal %d after %lld steps; go on with --resume\n", signals->signal(),
                 static_cast<long long>(model.steps()));
     return kStoppedBySignal + signals->signal();
+  }
+  if (const auto found = run.values.find("skipped_steps"); found != run.values.end()) {
+    std::printf("skipped: %.0f steps, of loss or gradient not finite\n",
+                std::accumulate(found->second.begin(), found->second.end(), 0.0));
+  }
+  if (const auto& average = model.optimizer().averaging(); average.active()) {
+    model.use_average();
+    std::printf("weights: from here on their average (ema %g): test, predictions, export and hash\n",
+                average.momentum);
   }
   strategies::Logs test;
   if (data.test) {
@@ -180,9 +199,16 @@ void add_train(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option(
       "--optimizer", options->optimizer,
-      "sgd, momentum, nesterov, adam, adamw, amsgrad, rmsprop or adagrad, with a rate as in sgd:0.1, and "
-      "settings "
-      "as in adam:0.001:clip_global_norm=1:warm_up=100 (docs/optimizers.md); default: the workload's own");
+      "sgd, momentum, nesterov, adam, adamw, amsgrad, rmsprop, adagrad, lamb or lars, with a rate as in "
+      "sgd:0.1, and settings as in adam:0.001:clip_global_norm=1:warm_up=100 (docs/optimizers.md); default: "
+      "the workload's own");
+  command
+      ->add_option(
+          "--on-nan", options->on_nan,
+          "A step whose loss or gradient is not finite: 'skip' does not apply it and counts it, 'stop' "
+          "ends the training before it with status 1, 'continue' does not look")
+      ->check(CLI::IsMember({"continue", "skip", "stop"}))
+      ->capture_default_str();
   command->add_option("--seed", options->seed, "Of initial weights, order of rows, and synthetic data")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
       ->capture_default_str();

@@ -19,6 +19,7 @@ class SlowReducer final : public strategies::Reducer {
   std::string why_not(const kernels::BackendInfo& info) const override { return inner_->why_not(info); }
   bool whole_shares() const override { return inner_->whole_shares(); }
   void reserve(int rank, std::size_t roots) override { inner_->reserve(rank, roots); }
+  void guard(int rank, strategies::Replica& mine) override { inner_->guard(rank, mine); }
   void gradients_ready(int rank, strategies::Communicator& seat, strategies::Replica& mine,
                        std::size_t from) override {
     inner_->gradients_ready(rank, seat, mine, from);
@@ -35,8 +36,8 @@ class SlowReducer final : public strategies::Reducer {
     inner_->write_slots(rank, mine, arenas);
   }
   std::size_t planned_bytes(const strategies::Network& network, const strategies::Optimizer& optimizer,
-                            int replicas, std::size_t roots) const override {
-    return inner_->planned_bytes(network, optimizer, replicas, roots);
+                            int replicas, std::size_t roots, bool guarded) const override {
+    return inner_->planned_bytes(network, optimizer, replicas, roots, guarded);
   }
 
  private:

@@ -81,6 +81,7 @@ void take_optimizer(const std::string& text, oracle::Settings& settings) {
     const std::size_t equals = part.find('=');
     const std::string key = equals == std::string::npos ? "rate" : part.substr(0, equals);
     if (key == "decay") throw std::invalid_argument("the oracle has no schedules");
+    if (key == "exclude") throw std::invalid_argument("the oracle has no 'exclude' of an optimizer");
     given[key] = std::stod(equals == std::string::npos ? part : part.substr(equals + 1));
   }
   const auto take = [&](const char* key, double preset) {

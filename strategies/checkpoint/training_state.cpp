@@ -113,6 +113,12 @@ std::map<std::string, std::string> describe_run(const Model& model, const Datase
   const Objective& objective = model.objective();
   std::map<std::string, std::string> run;
   run["optimizer"] = objective.optimizer->name() + "(" + objective.optimizer->settings() + ")";
+  const Exclusions& spared = objective.optimizer->exclusions();
+  if (spared.bias) run["optimizer"] += ", no decay of biases";
+  if (spared.normalisation) run["optimizer"] += ", no decay of normalisations";
+  if (const Averaging& average = objective.optimizer->averaging(); average.active())
+    run["optimizer"] += ", average of momentum " + number(average.momentum) + " written every " +
+                        std::to_string(average.overwrite_every) + " steps";
   const Clipping& clipping = objective.optimizer->clipping();
   constexpr std::array<const char*, 4> kClipping = {"none", "value ", "norm ", "global norm "};
   run["clipping"] = kClipping[static_cast<std::size_t>(clipping.kind)];
@@ -156,6 +162,8 @@ PartFile capture(const LoopControl& control) {
   const TrainingPosition& at = control.position;
   const std::vector<std::int64_t> counts = {model.steps(), at.epoch, at.batch, at.sums.rows};
   file.parts.push_back(Part::of<std::int64_t>("progress/steps_epoch_batch_rows", {4}, counts));
+  if (at.sums.skipped > 0)
+    file.parts.push_back(Part::of<std::int64_t>("progress/skipped", {}, std::span(&at.sums.skipped, 1)));
   std::vector<double> sums = {at.sums.loss_sum, at.sums.weight_sum};
   sums.insert(sums.end(), at.sums.metric_sums.begin(), at.sums.metric_sums.end());
   sums.resize(2 + model.objective().metrics.size());  // none yet at the beginning of an epoch
@@ -207,6 +215,13 @@ void restore(const PartFile& checkpoint, const std::string& source, Model& model
     if (counted.size() != Tally(metrics, model.network().outputs()).counts().size())
       throw CheckpointError(source, part.name, "has another number of counts than the metrics");
   }
+  std::int64_t skipped = 0;
+  if (const Part* part = checkpoint.find("progress/skipped")) {
+    const auto values = part->values<std::int64_t>(source);
+    if (values.size() != 1 || values[0] < 1)
+      throw CheckpointError(source, part->name, "is no number of steps that were skipped");
+    skipped = values[0];
+  }
   // Not inside of the braces that make LoopState: g++ 12 frees members twice when one of them throws.
   auto callbacks = take_callbacks(checkpoint, options, source);
   const auto weights = take(checkpoint, "weights/", model.weights(), source);
@@ -215,7 +230,12 @@ void restore(const PartFile& checkpoint, const std::string& source, Model& model
   TrainingPosition position;
   position.epoch = static_cast<int>(counts[1]);
   position.batch = counts[2];
-  position.sums = {sums[0], sums[1], {sums.begin() + 2, sums.end()}, counts[3], std::move(counted)};
+  position.sums.loss_sum = sums[0];
+  position.sums.weight_sum = sums[1];
+  position.sums.metric_sums.assign(sums.begin() + 2, sums.end());
+  position.sums.rows = counts[3];
+  position.sums.counts = std::move(counted);
+  position.sums.skipped = skipped;
   options.resume = LoopState{std::move(position), std::move(callbacks)};
 }
 

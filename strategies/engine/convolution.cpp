@@ -54,7 +54,8 @@ Shape Conv2D::build(const Shape& in, const BuildPlan& plan) {
                                  .rows = 0,
                                  .columns = g.filters,
                                  .initializer = options_.bias_initializer,
-                                 .penalty = options_.bias_penalty});
+                                 .penalty = options_.bias_penalty,
+                                 .role = Role::kBias});
     bias_offset_ = plan.parameters[bias_].offset;
   }
   return {g.window.y.out, g.window.x.out, g.filters};

@@ -34,7 +34,8 @@ Shape Dense::build(const Shape& shape, const BuildPlan& plan) {
                                  .rows = 0,
                                  .columns = units_,
                                  .initializer = options_.bias_initializer,
-                                 .penalty = options_.bias_penalty});
+                                 .penalty = options_.bias_penalty,
+                                 .role = Role::kBias});
     bias_offset_ = plan.parameters[bias_].offset;
   }
   return shape.packed ? Shape(units_) : Shape(shape.height, shape.width, units_);

@@ -17,8 +17,10 @@ Shape LayerNorm::build(const Shape& in, const BuildPlan& plan) {
   rows_ = in.rows();
   columns_ = in.columns();
   const auto add = [&](const char* name, Initializer::Kind kind) {
-    const int number =
-        plan.parameters.add({.name = plan.name + name, .columns = columns_, .initializer = {kind, 0}});
+    const int number = plan.parameters.add({.name = plan.name + name,
+                                            .columns = columns_,
+                                            .initializer = {kind, 0},
+                                            .role = Role::kNormalisation});
     return plan.parameters[number].offset;
   };
   take_place(gamma_, add("/gamma", Initializer::Kind::kOnes), plan.name);

@@ -1,30 +1,16 @@
 #include "strategies/engine/optimizer.h"
 
-#include <charconv>
+#include "strategies/engine/optimizer_numbers.h"
+
 #include <cmath>
 #include <stdexcept>
 
 namespace mirrorscale::strategies {
 namespace {
 
-void require(bool good, const std::string& text) {
-  if (!good) throw std::invalid_argument("[optimizer] " + text);
-}
-
-/// The shortest text that reads back as the same number.
-std::string number(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
-/// base^n by squaring: multiplications only, so the same bits with every C library.
-double power(double base, std::int64_t n) {
-  double result = 1;
-  for (; n > 0; n >>= 1, base *= base) {
-    if ((n & 1) != 0) result *= base;
-  }
-  return result;
-}
+using internal::number;
+using internal::power;
+using internal::require;
 
 class Sgd final : public Optimizer {
  public:
@@ -36,15 +22,20 @@ class Sgd final : public Optimizer {
   std::string name() const override {
     return options_.nesterov ? "nesterov" : options_.momentum > 0 ? "momentum" : "sgd";
   }
-  std::string settings() const override { return "momentum " + number(options_.momentum); }
+  std::string settings() const override {
+    return "momentum " + number(options_.momentum) +
+           (options_.weight_decay != 0 ? ", weight decay " + number(options_.weight_decay) : "");
+  }
   std::vector<std::string> slots() const override {
     return options_.momentum > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{};
   }
   void update(kernels::Backend& backend, const StepValues& values, const UpdateRange& r) const override {
-    const kernels::Sgd step{.terms = r.terms,
-                            .rate = static_cast<float>(values.rate),
-                            .momentum = static_cast<float>(options_.momentum),
-                            .nesterov = options_.nesterov};
+    const kernels::Sgd step{
+        .terms = r.terms,
+        .rate = static_cast<float>(values.rate),
+        .momentum = static_cast<float>(options_.momentum),
+        .nesterov = options_.nesterov,
+        .decay = r.decayed ? static_cast<float>(values.rate * options_.weight_decay) : 0.0F};
     backend.sgd(r.count, step, r.gradient, r.weights, r.slots[0]);
   }
 
@@ -70,7 +61,7 @@ class Adam : public Optimizer {
     const double rate = learning_rate(step);
     const double corrected =
         rate * std::sqrt(1 - power(options_.beta2, step + 1)) / (1 - power(options_.beta1, step + 1));
-    return {step, rate, static_cast<float>(corrected)};
+    return {.step = step, .rate = rate, .corrected_rate = static_cast<float>(corrected)};
   }
   void update(kernels::Backend& backend, const StepValues& values, const UpdateRange& r) const override {
     backend.adam(r.count, step_of(values, r), r.gradient, r.weights, r.slots[0], r.slots[1]);
@@ -166,7 +157,39 @@ void Optimizer::set_clipping(const Clipping& clipping) {
 
 StepValues Optimizer::begin(std::int64_t step) const {
   const double rate = learning_rate(step);
-  return {step, rate, static_cast<float>(rate)};
+  return {.step = step, .rate = rate, .corrected_rate = static_cast<float>(rate)};
+}
+
+void Optimizer::direct(kernels::Backend&, const StepValues&, const UpdateRange&, float*) const {
+  throw std::logic_error("[optimizer] '" + name() + "' is layerwise and has no direction");
+}
+
+bool Optimizer::decays(const ParameterSpec& spec) const {
+  return spec.decayed && !(exclusions_.bias && spec.role == Role::kBias) &&
+         !(exclusions_.normalisation && spec.role == Role::kNormalisation);
+}
+
+void Optimizer::set_averaging(const Averaging& averaging) {
+  require(averaging.momentum >= 0 && averaging.momentum < 1,
+          "the momentum of the weights' average is " + number(averaging.momentum) + "; must be in (0, 1)");
+  require(averaging.overwrite_every >= 0 && (averaging.overwrite_every == 0 || averaging.active()),
+          "weights can be overwritten by their average every so many steps > 0, where there is one");
+  averaging_ = averaging;
+}
+
+std::vector<std::string> Optimizer::all_slots() const {
+  std::vector<std::string> names = slots();
+  if (averaging_.active()) names.emplace_back("average");
+  return names;
+}
+
+void Optimizer::apply(kernels::Backend& backend, const StepValues& values, const UpdateRange& range) const {
+  update(backend, values, range);
+  if (!averaging_.active()) return;
+  const auto fresh = values.step == 0 ? 1.0F : static_cast<float>(1 - averaging_.momentum);
+  backend.average(range.count, fresh, range.weights, range.average);
+  if (averaging_.overwrite_every != 0 && (values.step + 1) % averaging_.overwrite_every == 0)
+    backend.copy(range.average, range.count, range.weights);
 }
 
 OptimizerPtr sgd(const SgdOptions& options) {

@@ -91,10 +91,27 @@ class Parts {
   std::vector<std::string> known_;
 };
 
+/// bias, norm, or both with a plus sign between them; or none.
+Exclusions exclusions_of(Parts& parts, const Exclusions& preset) {
+  const auto text = parts.word("exclude");
+  if (!text) return preset;
+  if (*text == "none") return {};
+  if (*text == "bias") return {.bias = true, .normalisation = false};
+  if (*text == "norm") return {.bias = false, .normalisation = true};
+  if (*text == "bias+norm" || *text == "norm+bias") return {.bias = true, .normalisation = true};
+  parts.refuse("exclude is '" + *text + "'; there are: bias, norm, bias+norm, none");
+}
+
+OptimizerPtr sparing(OptimizerPtr optimizer, Parts& parts) {
+  optimizer->set_exclusions(exclusions_of(parts, optimizer->exclusions()));
+  return optimizer;
+}
+
 OptimizerPtr make_sgd(Parts& parts, bool momentum, bool nesterov) {
-  SgdOptions o{.learning_rate = parts.rate(0.01), .momentum = 0, .nesterov = nesterov};
+  SgdOptions o{.learning_rate = parts.rate(0.01), .momentum = 0, .nesterov = nesterov, .weight_decay = 0};
   if (momentum) o.momentum = parts.take("momentum", 0.9);
-  return sgd(o);
+  o.weight_decay = parts.take("weight_decay", 0);
+  return sparing(sgd(o), parts);
 }
 
 AdamOptions adam_options(Parts& parts, double weight_decay) {
@@ -110,9 +127,9 @@ OptimizerPtr make_named(Parts& parts) {
   if (name == "sgd") return make_sgd(parts, false, false);
   if (name == "momentum") return make_sgd(parts, true, false);
   if (name == "nesterov") return make_sgd(parts, true, true);
-  if (name == "adam") return adam(adam_options(parts, 0));
-  if (name == "adamw") return adamw(adam_options(parts, 0.004));
-  if (name == "amsgrad") return amsgrad(adam_options(parts, 0));
+  if (name == "adam") return sparing(adam(adam_options(parts, 0)), parts);
+  if (name == "adamw") return sparing(adamw(adam_options(parts, 0.004)), parts);
+  if (name == "amsgrad") return sparing(amsgrad(adam_options(parts, 0)), parts);
   if (name == "rmsprop") {
     return rmsprop({.learning_rate = parts.rate(0.001),
                     .rho = parts.take("rho", 0.9),
@@ -125,11 +142,26 @@ OptimizerPtr make_named(Parts& parts) {
                     .initial = parts.take("initial", 0.1),
                     .epsilon = parts.take("epsilon", 1e-7)});
   }
+  if (name == "lamb") {
+    return sparing(lamb({.learning_rate = parts.rate(0.001),
+                         .beta1 = parts.take("beta1", 0.9),
+                         .beta2 = parts.take("beta2", 0.999),
+                         .epsilon = parts.take("epsilon", 1e-7),
+                         .weight_decay = parts.take("weight_decay", 0)}),
+                   parts);
+  }
+  if (name == "lars") {
+    return sparing(lars({.learning_rate = parts.rate(1),
+                         .momentum = parts.take("momentum", 0.9),
+                         .trust = parts.take("trust", 0.001),
+                         .weight_decay = parts.take("weight_decay", 0.0005)}),
+                   parts);
+  }
   throw std::invalid_argument(
       "[optimizer] '" + std::string(name) +
-      "' is not known; there are: sgd, momentum, nesterov, adam, adamw, amsgrad, rmsprop, adagrad (a "
-      "learning "
-      "rate may follow, as in adam:0.001, and settings, as in adam:0.001:clip_global_norm=1)");
+      "' is not known; there are: sgd, momentum, nesterov, adam, adamw, amsgrad, rmsprop, adagrad, lamb, "
+      "lars "
+      "(a learning rate may follow, as in adam:0.001, and settings, as in adam:0.001:clip_global_norm=1)");
 }
 
 Clipping clipping_of(Parts& parts) {
@@ -145,6 +177,15 @@ Clipping clipping_of(Parts& parts) {
   take("clip_norm", Clipping::Kind::kNorm);
   take("clip_global_norm", Clipping::Kind::kGlobalNorm);
   return clipping;
+}
+
+std::optional<Averaging> averaging_of(Parts& parts) {
+  const auto momentum = parts.take("ema");
+  const auto every = parts.whole("ema_overwrite");
+  if (momentum && !(*momentum > 0 && *momentum < 1)) parts.refuse("'ema' must be > 0 and < 1");
+  if (every && !momentum) parts.refuse("'ema_overwrite' needs 'ema', the average that it writes");
+  if (!momentum) return std::nullopt;
+  return Averaging{.momentum = *momentum, .overwrite_every = every.value_or(0)};
 }
 
 Schedule schedule_of(Parts& parts, double rate, const OptimizerContext& context) {
@@ -171,6 +212,7 @@ OptimizerPtr make_optimizer(std::string_view text, const OptimizerContext& conte
   Parts parts(text);
   OptimizerPtr optimizer = make_named(parts);
   optimizer->set_clipping(clipping_of(parts));
+  if (const auto averaging = averaging_of(parts)) optimizer->set_averaging(*averaging);
   optimizer->set_schedule(schedule_of(parts, optimizer->learning_rate(0), context));
   parts.require_nothing_left();
   return optimizer;

@@ -15,6 +15,9 @@ struct Penalty {
   bool active() const { return l1 != 0 || l2 != 0; }
 };
 
+/// What a parameter does in its layer: rules of optimizers may spare some.
+enum class Role { kWeight, kBias, kNormalisation };
+
 /// One named parameter of a model: a matrix [rows, columns], or a vector [columns] when `rows` is 0; or
 /// `taps` matrices, which lie one after the other, each with its rows rounded up to whole panels.
 struct ParameterSpec {
@@ -23,7 +26,7 @@ struct ParameterSpec {
   int columns = 0;
   Initializer initializer = {};
   Penalty penalty = {};
-  bool decayed = true;  // takes part in decoupled weight decay
+  bool decayed = true;  // takes part in weight decay, and in the rates by array of LARS and LAMB
   /// A copy of its transpose is kept for backward: of each tap, [columns, rows].
   bool transposed = false;
   int taps = 1;
@@ -32,6 +35,7 @@ struct ParameterSpec {
   std::vector<int> shape = {};
   /// Of the initial values, where they are others than `rows` and `columns`.
   int fan_in = 0, fan_out = 0;
+  Role role = Role::kWeight;
 
   std::size_t count() const {
     return static_cast<std::size_t>(taps) * static_cast<std::size_t>(rows == 0 ? 1 : rows) *

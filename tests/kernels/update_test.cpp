@@ -148,6 +148,51 @@ TEST_P(UpdatePaper, AdagradOnPaper) {
   EXPECT_EQ(w[0], 2.0F);
 }
 
+TEST_P(UpdatePaper, WeightDecayActsBeforeGradientDescent) {
+  Line w(16), g(16), m(16);
+  w[0] = 4;
+  g[0] = 2;
+  backend_->sgd(16, {.terms = {}, .rate = 0.5F, .decay = 0.25F}, g.data(), w.data(), nullptr);
+  EXPECT_EQ(w[0], 2.0F);  // 4 - 0.25 * 4 - 0.5 * 2
+  w[0] = 4;
+  m[0] = 4;
+  backend_->sgd(16, {.terms = {}, .rate = 0.25F, .momentum = 0.5F, .decay = 0.25F}, g.data(), w.data(),
+                m.data());
+  EXPECT_EQ(w[0], 4.5F);  // 3 + (0.5 * 4 - 0.25 * 2)
+}
+
+TEST_P(UpdatePaper, LambDirectionOnPaper) {
+  Line w(16), g(16), m(16), v(16), u(16);
+  w[0] = 8;
+  g[0] = 2;
+  m[0] = 1;
+  v[0] = 12;
+  // As AdamOnPaper m = 1.5, v = 9; 2 * 1.5 / (sqrt(4 * 9) + 2) + 0.25 * 8
+  const Lamb step{.terms = {},
+                  .one_minus_beta1 = 0.5F,
+                  .one_minus_beta2 = 0.375F,
+                  .mean_factor = 2,
+                  .square_factor = 4,
+                  .epsilon = 2,
+                  .weight_decay = 0.25F};
+  backend_->lamb_direction(16, step, g.data(), w.data(), m.data(), v.data(), u.data());
+  EXPECT_EQ(m[0], 1.5F);
+  EXPECT_EQ(v[0], 9.0F);
+  EXPECT_EQ(u[0], 2.375F);
+  EXPECT_EQ(w[0], 8.0F);
+  EXPECT_EQ(u[1], 0.0F);  // padding has no direction
+}
+
+TEST_P(UpdatePaper, AverageOfWeights) {
+  Line w(16), a(16);
+  w[0] = 3;
+  a[0] = 1;
+  backend_->average(16, 0.25F, w.data(), a.data());
+  EXPECT_EQ(a[0], 1.5F);
+  backend_->average(16, 1, w.data(), a.data());
+  EXPECT_EQ(a[0], 3.0F);
+}
+
 TEST_P(UpdatePaper, GradientsAreClippedAfterScaleAndPenalty) {
   Line w(16), g(16);
   const float sums[] = {8, -8, 2, 0};
@@ -221,8 +266,11 @@ TEST_P(UpdateBits, OptimizersEqualTheReferenceOverManySteps) {
       Line w2(w), m2(m), v2(v), u2(u);
       for (std::uint64_t step = 0; step < 6; ++step) {
         auto g = Line(count).fill(10 + step, -3, 3);
-        const Sgd sgd{
-            .terms = t, .rate = 0.01F, .momentum = step % 3 == 0 ? 0.0F : 0.9F, .nesterov = step % 3 == 1};
+        const Sgd sgd{.terms = t,
+                      .rate = 0.01F,
+                      .momentum = step % 3 == 0 ? 0.0F : 0.9F,
+                      .nesterov = step % 3 == 1,
+                      .decay = step % 2 == 0 ? 0.0F : 1e-3F};
         const Adam adam{.terms = t, .step_rate = 1e-3F, .decay = step % 2 == 0 ? 0.0F : 1e-4F};
         cpu_->sgd(count, sgd, g.data(), w.data(), m.data());
         reference_->sgd(count, sgd, g.data(), w2.data(), m2.data());
@@ -240,6 +288,12 @@ TEST_P(UpdateBits, OptimizersEqualTheReferenceOverManySteps) {
         cpu_->adagrad(count, adagrad, g.data(), w.data(), v.data());
         reference_->adagrad(count, adagrad, g.data(), w2.data(), v2.data());
         Line got(count), want(count);
+        const Lamb lamb{.terms = t, .mean_factor = 3, .square_factor = 2, .weight_decay = adam.decay};
+        cpu_->lamb_direction(count, lamb, g.data(), w.data(), m.data(), v.data(), got.data());
+        reference_->lamb_direction(count, lamb, g.data(), w2.data(), m2.data(), v2.data(), want.data());
+        ASSERT_TRUE(same_bits(got, want)) << count;
+        cpu_->average(count, 0.01F, w.data(), u.data());
+        reference_->average(count, 0.01F, w2.data(), u2.data());
         const float most = step % 2 == 0 ? 0.0F : 0.01F;
         cpu_->effective_gradient(count, t, most, g.data(), w.data(), got.data());
         reference_->effective_gradient(count, t, most, g.data(), w2.data(), want.data());

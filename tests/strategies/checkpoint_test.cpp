@@ -73,7 +73,7 @@ class Resumed : public ::testing::TestWithParam<Pair> {};
 TEST_P(Resumed, TrainingHasTheBitsOfOneThatWasNeverInterrupted) {
   for (const char* name :
        {"wide_adamw_clipped", "gelu_softmax_adam_weighted", "penalties_adagrad_clipped_together",
-        "softmax_inside_rmsprop_clipped", "activation_layers_amsgrad_clipped"}) {
+        "softmax_inside_rmsprop_clipped", "activation_layers_amsgrad_clipped", "normalised_lamb_averaged"}) {
     SCOPED_TRACE(name);
     const NetCase net = net_named(name);
     const TempFolder folder;

@@ -7,6 +7,7 @@
 #include "tests/strategies/support/trajectory.h"
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <map>
@@ -196,6 +197,51 @@ TEST_P(SameBits, PaddingStaysZero) {
         EXPECT_EQ(cleared, std::vector<float>(cleared.size(), 0.0F)) << reducer << " " << backend;
       }
     }
+  }
+}
+
+/// Every optimizer, so that the table below has them all.
+constexpr const char* kOptimizers[] = {"sgd:0.1:weight_decay=0.01",
+                                       "momentum:0.05",
+                                       "nesterov:0.05",
+                                       "adam:0.01",
+                                       "adamw:0.01:exclude=bias+norm",
+                                       "amsgrad:0.01",
+                                       "rmsprop:0.01",
+                                       "adagrad:0.05",
+                                       "lamb:0.01",
+                                       "lars:1:trust=0.01",
+                                       "adam:0.01:ema=0.9:ema_overwrite=2"};
+
+TEST(SameBitsTable, OfOptimizersAccumulationAndClipping) {
+  // 19 rows in batches of 9: a short last batch of one row, and shares of unequal rows at most N.
+  std::printf("The bits of one device at N = 1 .. 8, on %d nets:\n%-36s %14s %14s %14s %14s\n", 3,
+              "optimizer", "accumulate 1", "and clipped", "accumulate 3", "and clipped");
+  for (const char* optimizer : kOptimizers) {
+    std::printf("%-36s", optimizer);
+    for (const int pieces : {1, 3}) {
+      for (const char* clip : {"", ":clip_global_norm=0.05"}) {
+        int same = 0, all = 0;
+        for (NetCase net : testing::net_cases()) {
+          if (net.name != "normalised_lamb_averaged" && net.name != "convolutions_pools_momentum" &&
+              net.name != "binary_logits_penalties_adam")
+            continue;
+          net.recipe.optimizer = [=] { return make_optimizer(std::string(optimizer) + clip); };
+          const auto data = data_of(net, 19);
+          const Trajectory one = train(OneDevice(), net.recipe, data, 9);
+          for (int n = 1; n <= 8; ++n, ++all) {
+            const auto result =
+                same_bits(train(mirrored(n, "fused", "cpu"), net.recipe, data, 9, pieces), one);
+            EXPECT_TRUE(result) << optimizer << clip << ", " << pieces << " pieces, " << n << " replicas, "
+                                << net.name;
+            same += result ? 1 : 0;
+          }
+        }
+        EXPECT_EQ(all, 3 * 8);
+        std::printf(" %11d/%2d", same, all);
+      }
+    }
+    std::printf("\n");
   }
 }
 

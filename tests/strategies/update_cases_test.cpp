@@ -3,6 +3,7 @@
 // batch that holds it once a replica.
 #include "tests/strategies/support/bits.h"
 #include "tests/strategies/support/data.h"
+#include "tests/strategies/support/offsets.h"
 #include "tests/strategies/support/recipe.h"
 #include "tests/strategies/support/toy_parts.h"
 
@@ -17,22 +18,22 @@ namespace mirrorscale::strategies {
 namespace {
 
 using testing::build;
+using testing::first;
 using testing::given_data;
+using testing::gradients;
+using testing::in_order;
 using testing::LinearLoss;
 using testing::Offset;
+using testing::offsets;
 using testing::points;
 using testing::Recipe;
 using testing::same_bits;
+using testing::Values;
 using testing::values_of;
 using testing::with_scale;
-using Values = std::vector<float>;
 
 constexpr int kCounts[] = {1, 2, 4};
 
-/// The values of the first parameter.
-Values first(const Model& model) {
-  return model.weights()[0].values;
-}
 Values first_of(const Session& session, int replica) {
   return session.weights(replica)[0].values;
 }
@@ -40,23 +41,6 @@ Values first_of(const Session& session, int replica) {
 void expect_near(const Values& values, float expected, double tolerance = 1e-7) {
   for (std::size_t i = 0; i < values.size(); ++i)
     EXPECT_NEAR(values[i], expected, tolerance) << "element " << i;
-}
-
-Recipe offsets(const Values& initial) {
-  Recipe recipe;
-  recipe.features = static_cast<int>(initial.size());
-  recipe.layers = [] { return std::vector<LayerPtr>{std::make_shared<Offset>(0.0F, true)}; };
-  recipe.loss = std::make_shared<LinearLoss>();
-  return recipe;
-}
-
-/// Rows of zeros whose loss has the given gradients.
-DatasetPtr gradients(int columns, const Values& rows) {
-  return given_data(columns, Values(rows.size()), columns, rows);
-}
-
-FitOptions in_order(int batch, int epochs = 1) {
-  return {.epochs = epochs, .global_batch = batch, .shuffle = false};
 }
 
 TEST(Sgd, AddsTheGradientsOfAllReplicas) {

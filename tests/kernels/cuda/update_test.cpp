@@ -29,8 +29,11 @@ TEST_F(CudaUpdate, OptimizersHaveTheExactBitsOverManySteps) {
       for (std::uint64_t step = 0; step < 6; ++step) {
         const auto g = random_floats(count, 10 + step, -3, 3);
         const auto device_g = on_device(g);
-        const Sgd sgd{
-            .terms = t, .rate = 0.01F, .momentum = step % 3 == 0 ? 0.0F : 0.9F, .nesterov = step % 3 == 1};
+        const Sgd sgd{.terms = t,
+                      .rate = 0.01F,
+                      .momentum = step % 3 == 0 ? 0.0F : 0.9F,
+                      .nesterov = step % 3 == 1,
+                      .decay = step % 2 == 0 ? 0.0F : 1e-3F};
         const Adam adam{.terms = t, .step_rate = 1e-3F, .decay = step % 2 == 0 ? 0.0F : 1e-4F};
         exact_->sgd(count, sgd, device_g.get(), device_w.get(), sgd.momentum == 0 ? nullptr : device_m.get());
         reference_->sgd(count, sgd, g.data(), w.data(), m.data());
@@ -48,7 +51,15 @@ TEST_F(CudaUpdate, OptimizersHaveTheExactBitsOverManySteps) {
         const Adagrad adagrad{.terms = t, .rate = 1e-3F};
         exact_->adagrad(count, adagrad, device_g.get(), device_w.get(), device_v.get());
         reference_->adagrad(count, adagrad, g.data(), w.data(), v.data());
-        auto clipped = g;
+        exact_->average(count, 0.01F, device_w.get(), device_u.get());
+        reference_->average(count, 0.01F, w.data(), u.data());
+        auto clipped = g, direction = g;
+        const auto device_direction = on_device(g);
+        const Lamb lamb{.terms = t, .mean_factor = 3, .square_factor = 2, .weight_decay = adam.decay};
+        exact_->lamb_direction(count, lamb, device_direction.get(), device_w.get(), device_m.get(),
+                               device_v.get(), device_direction.get());
+        reference_->lamb_direction(count, lamb, g.data(), w.data(), m.data(), v.data(), direction.data());
+        ASSERT_TRUE(same_bits(device_direction.fetched(), direction)) << count;
         const float most = step % 2 == 0 ? 0.0F : 0.01F;
         exact_->effective_gradient(count, t, most, device_g.get(), device_w.get(), device_g.get());
         reference_->effective_gradient(count, t, most, g.data(), w.data(), clipped.data());

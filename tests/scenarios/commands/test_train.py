@@ -5,7 +5,17 @@ import json
 import re
 
 import pytest
-from command_line import MISUSE, SMALL, cpu_targets, epochs, good, refusal, weight_hash
+from command_line import (
+    FINDING,
+    MISUSE,
+    SMALL,
+    cpu_targets,
+    epochs,
+    good,
+    mirrorscale,
+    refusal,
+    weight_hash,
+)
 
 # What any correct machine ends with. Made by this command; the reference backend's plain loops agree (below).
 GOLDEN_HASH = "1f50d11708811c20"
@@ -214,3 +224,54 @@ def test_the_oracle_knows_a_clipped_optimizer():
     cell = ("--workload", "mlp-small", "--devices", "2", "--global-batch", "64")
     output = good("validate", *cell, "--optimizer", "adam:0.001:beta1=0.8:clip_global_norm=0.5")
     assert output.rstrip().endswith("all invariants hold"), output
+
+
+@pytest.mark.parametrize("optimizer", ["lamb:0.01:weight_decay=0.01", "lars:2:clip_global_norm=1"])
+def test_layerwise_rates_do_not_change_a_bit(optimizer):
+    one = good(*SMALL, "--optimizer", optimizer)
+    assert weight_hash(one) != GOLDEN_HASH
+    for more in (["--devices", 3], ["--devices", 2, "--accumulate", 3], ["--backend", "reference"]):
+        assert weight_hash(good(*SMALL, "--optimizer", optimizer, *more)) == weight_hash(one), more
+
+
+def test_the_average_of_weights_takes_their_place_and_is_named():
+    output = good(*SMALL, "--optimizer", "sgd:0.1:ema=0.9")
+    assert "weights: from here on their average (ema 0.9)" in output
+    plain = good(*SMALL, "--optimizer", "sgd:0.1")
+    assert epochs(output) == epochs(plain), "the training itself is the same"
+    assert weight_hash(output) != weight_hash(plain)
+    again = good(*SMALL, "--optimizer", "sgd:0.1:ema=0.9", "--devices", 3)
+    assert weight_hash(again) == weight_hash(output)
+
+
+# The second step's loss is not finite any more.
+DIVERGING = [*SMALL, "--optimizer", "sgd:1e30"]
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+def test_a_step_that_is_not_finite_may_stop_the_training(devices, tmp_path):
+    folder = tmp_path / "saved"
+    stopped = [*DIVERGING, "--devices", devices, "--on-nan", "stop", "--checkpoint", folder]
+    done = mirrorscale(*stopped)
+    assert done.returncode == FINDING, done
+    assert re.fullmatch(
+        r"mirrorscale: \[fit\] epoch 1, batch 2: the (loss|gradient) of the global batch is not finite; "
+        r"1 steps are done, and this one was not applied \(on_nan: stop\); the state before it is in .*\n",
+        done.stderr,
+    ), done
+    assert [f.name for f in folder.iterdir()] == ["step-000000001.ckpt"]
+    resumed = good(*DIVERGING, "--on-nan", "skip", "--checkpoint", folder, "--resume")
+    assert "resume:    " in resumed and "1 steps done, epoch 1, batch 2" in resumed
+
+
+def test_steps_that_are_not_finite_may_be_skipped_and_are_counted():
+    output = good(*DIVERGING, "--on-nan", "skip")
+    # Five steps an epoch: all but the first are skipped, and the second epoch has no loss.
+    assert "skipped_steps 4" in epochs(output)[0] and "skipped_steps 5" in epochs(output)[1], output
+    assert "skipped: 9 steps, of loss or gradient not finite" in output
+    assert weight_hash(good(*DIVERGING, "--on-nan", "skip", "--devices", 3)) == weight_hash(output)
+
+
+def test_looking_for_steps_that_are_not_finite_changes_no_bit():
+    assert weight_hash(good(*SMALL, "--on-nan", "stop", "--devices", 2)) == GOLDEN_HASH
+    assert "skip" in refusal(MISUSE, *SMALL, "--on-nan", "halt")

@@ -22,7 +22,29 @@ TEST(OptimizerText, NamesPresetsAndSettings) {
   EXPECT_EQ(rate("momentum:0.5:momentum=0.8", 7), 0.5);
   EXPECT_EQ(make_optimizer("adamw:0.1:weight_decay=0.25")->settings(),
             "beta1 0.9, beta2 0.999, epsilon 1e-07, weight decay 0.25");
+  EXPECT_EQ(make_optimizer("lamb:weight_decay=0.01")->settings(),
+            "beta1 0.9, beta2 0.999, epsilon 1e-07, weight decay 0.01");
+  EXPECT_EQ(make_optimizer("lars")->settings(), "momentum 0.9, trust 0.001, weight decay 5e-04");
+  EXPECT_EQ(rate("lars", 7), 1);
   EXPECT_EQ(make_optimizer("sgd:0.1:clip_norm=2")->clipping(), (Clipping{Clipping::Kind::kNorm, 2}));
+}
+
+TEST(OptimizerText, ExclusionsAndAverages) {
+  const Exclusions none, both{.bias = true, .normalisation = true};
+  EXPECT_EQ(make_optimizer("adamw")->exclusions(), none);  // as Keras
+  EXPECT_EQ(make_optimizer("lamb")->exclusions(), both);
+  EXPECT_EQ(make_optimizer("lars:exclude=none")->exclusions(), none);
+  EXPECT_EQ(make_optimizer("adamw:exclude=bias+norm")->exclusions(), both);
+  EXPECT_EQ(make_optimizer("sgd:weight_decay=0.1:exclude=norm")->exclusions(),
+            (Exclusions{.bias = false, .normalisation = true}));
+  const auto spec = [](Role role) { return ParameterSpec{.name = "v", .role = role}; };
+  const auto spares_norms = make_optimizer("adamw:exclude=norm");
+  EXPECT_TRUE(spares_norms->decays(spec(Role::kWeight)));
+  EXPECT_TRUE(spares_norms->decays(spec(Role::kBias)));
+  EXPECT_FALSE(spares_norms->decays(spec(Role::kNormalisation)));
+  const auto averaged = make_optimizer("adam:0.01:ema=0.9:ema_overwrite=10");
+  EXPECT_EQ(averaged->averaging(), (Averaging{.momentum = 0.9, .overwrite_every = 10}));
+  EXPECT_EQ(averaged->all_slots(), (std::vector<std::string>{"m", "v", "average"}));
 }
 
 TEST(OptimizerText, Schedules) {
@@ -60,6 +82,12 @@ TEST(OptimizerText, MistakesAreNamed) {
   refused("sgd:decay_steps=1.5", {"'decay_steps'", "whole number"});
   refused("sgd:decay=step", {"'step'", "cosine, linear"});
   refused("sgd:base_batch=256", {"base_batch", "global batch"});
+  refused("adamw:exclude=kernel", {"exclude is 'kernel'", "bias+norm"});
+  refused("rmsprop:exclude=bias", {"'exclude' is not known"});
+  refused("adam:ema=1", {"'ema' must be > 0 and < 1"});
+  refused("adam:ema_overwrite=5", {"'ema_overwrite' needs 'ema'"});
+  refused("lars:trust=0", {"trust is 0", "> 0"});
+  refused("lamb:weight_decay=-1", {"weight_decay is -1"});
   EXPECT_NO_THROW(check_optimizer("sgd:base_batch=256"));
 }
 

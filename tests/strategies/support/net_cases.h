@@ -138,6 +138,22 @@ inline std::vector<NetCase> net_cases() {
         .loss = make_loss("sparse_categorical_crossentropy_from_logits"),
         .metrics = {"accuracy"}},
        {.features = 144, .classes = 4, .weighted = true}},
+      {"normalised_lamb_averaged",
+       {.features = 40,
+        .layers =
+            [] {
+              return std::vector<LayerPtr>{dense(70, "relu"), layer_norm(), dense(18, "tanh"), dense(10)};
+            },
+        .optimizer = optimizer("lamb:0.02:weight_decay=0.1:ema=0.9:ema_overwrite=3"),
+        .loss = make_loss("sparse_categorical_crossentropy_from_logits"),
+        .metrics = {"accuracy"}},
+       {.features = 40, .classes = 10, .weighted = true}},
+      {"penalties_lars_clipped_together",
+       {.features = 16,
+        .layers = penalised("sigmoid", 2, "tanh"),
+        .optimizer = optimizer("lars:2:trust=0.1:exclude=none:clip_global_norm=0.05"),
+        .loss = make_loss("mse")},
+       {.features = 16, .target_columns = 2}},
       {"residuals_with_and_without_shortcut_adam",
        {.features = 6,
         .layers =
