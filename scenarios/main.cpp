@@ -1,12 +1,17 @@
 #include "harness/record/environment.h"
 #include "scenarios/commands/command.h"
+#include "scenarios/commands/process.h"
 #include "scenarios/exit_status.h"
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <sys/prctl.h>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -17,6 +22,14 @@ int fail(const char* what, int status) {
   std::fflush(stdout);
   std::fprintf(stderr, "mirrorscale: %s\n", what);
   return status;
+}
+
+/// See kDiesWithVariable.
+void die_with_starter() {
+  const char* starter = std::getenv(scenarios::kDiesWithVariable);
+  if (starter == nullptr) return;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (std::to_string(getppid()) != starter) std::_Exit(scenarios::kCouldNotRun);  // it has ended already
 }
 
 /// What is wrong with the command line, and where help is.
@@ -36,6 +49,7 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app,
 }
 
 int run(int argc, char** argv) {
+  die_with_starter();
   CLI::App app(
       "Benchmarks and validates mirrored (data-parallel) training: how it scales, and whether it is right.",
       "mirrorscale");

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 namespace mirrorscale::strategies {
+
 void Session::State::load(const Dataset& dataset, std::span<const std::int64_t> rows, BatchBuffers& batch,
                           int slot) {
   const TraceRange range("input");
@@ -22,34 +23,6 @@ void Session::State::load(const Dataset& dataset, std::span<const std::int64_t> 
     for (std::size_t i = rows.size() * labels; labels > 1 && i-- > 0;) to.weights[i] = to.weights[i / labels];
   }
   batch.send(slot);
-}
-
-void Pooled::add(const StepStatistics& statistics, std::int64_t batch_rows, double penalty) {
-  loss_sum += static_cast<double>(statistics[StatisticsColumns::kLoss]) +
-              penalty * static_cast<double>(statistics[StatisticsColumns::kWeight]);
-  weight_sum += static_cast<double>(statistics[StatisticsColumns::kWeight]);
-  for (std::size_t m = 0; m < metric_sums.size(); ++m) {
-    metric_sums[m] += static_cast<double>(statistics[StatisticsColumns::kMetrics + m]);
-  }
-  rows += batch_rows;
-}
-
-void Pooled::merge(const Pooled& other) {
-  loss_sum += other.loss_sum;
-  weight_sum += other.weight_sum;
-  for (std::size_t m = 0; m < metric_sums.size(); ++m) metric_sums[m] += other.metric_sums[m];
-  rows += other.rows;
-  data_wait_s += other.data_wait_s;
-  add_counts(other.counts);
-  skipped += other.skipped;
-}
-
-void Pooled::add_counts(std::span<const std::int64_t> more) {
-  counts.resize(std::max(counts.size(), more.size()));
-  for (std::size_t i = 0; i < more.size(); ++i) {
-    if (__builtin_add_overflow(counts[i], more[i], &counts[i]))
-      throw std::runtime_error("[metric] the sample weights of all rows sum up to more than 2^33");
-  }
 }
 
 std::vector<Tally> Session::State::tallies() const {

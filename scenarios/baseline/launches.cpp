@@ -64,6 +64,7 @@ void require_alike(const std::vector<Launch>& launches, const std::string& what)
 
 LaunchFiles read_launches(std::span<const std::filesystem::path> files, TornLine torn) {
   LaunchFiles result;
+  std::vector<std::set<std::string>> cells_of;  // by file
   for (const std::filesystem::path& file : files) {
     harness::RecordSet set = harness::read_records(file);
     if (set.torn_bytes > 0) {
@@ -74,6 +75,7 @@ LaunchFiles read_launches(std::span<const std::filesystem::path> files, TornLine
       }
       result.notes.push_back(what + " and was dropped");
     }
+    const std::size_t before = result.launches.size();
     for (harness::RunRecord& run : set.runs) {
       Launch launch{std::move(run), {}};
       for (const harness::CellRecord& cell : set.cells) {
@@ -82,10 +84,30 @@ LaunchFiles read_launches(std::span<const std::filesystem::path> files, TornLine
       require_plausible(launch, file.string());
       if (!launch.cells.empty()) result.launches.push_back(std::move(launch));
     }
+    if (result.launches.size() == before) {
+      throw std::invalid_argument(
+          file.string() +
+          ": no launch with a cell in it: the sweep ended before its first cell; the same "
+          "command goes on where it was, or leave the file out");
+    }
+    std::set<std::string>& cells = cells_of.emplace_back();
+    for (std::size_t i = before; i < result.launches.size(); ++i) {
+      for (const harness::CellRecord& cell : result.launches[i].cells) cells.insert(cell.cell_key);
+    }
   }
   std::ranges::stable_sort(result.launches, {},
                            [](const Launch& l) { return harness::seconds_of_utc(l.run.started); });
   require_alike(result.launches, "[launches]");
+  std::set<std::string> all;
+  for (const auto& cells : cells_of) all.insert(cells.begin(), cells.end());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (cells_of[i].size() == all.size()) continue;
+    const std::string what = fmt::format("{}: {} of {} cells; the sweep did not end", files[i].string(),
+                                         cells_of[i].size(), all.size());
+    if (torn == TornLine::kRefuse)
+      throw std::runtime_error(what + ": finish it first, the same command goes on where it was");
+    result.notes.push_back(what);
+  }
   return result;
 }
 

@@ -33,9 +33,32 @@ std::string joined(const std::set<std::string>& texts) {
 
 }  // namespace
 
+namespace {
+
+/// In exact numerics all launches of a plan end with the same weights, or one of them computed wrongly.
+void require_same_results(const std::vector<Launch>& launches) {
+  std::map<std::string, std::pair<std::string, std::string>> seen;  // by cell: hash, and whose
+  for (const Launch& launch : launches) {
+    for (const harness::CellRecord& cell : launch.cells) {
+      if (cell.numerics != "exact" || cell.weight_hash.empty()) continue;
+      const auto [found, first] =
+          seen.try_emplace(cell.cell_key, std::pair(cell.weight_hash, launch.run.run_id));
+      if (first || found->second.first == cell.weight_hash) continue;
+      throw std::runtime_error(fmt::format(
+          "[baseline] cell {}: launch {} ended with the weights {}, launch {} with {}; exact numerics give "
+          "one result, so one of them is wrong. Find out which (mirrorscale validate) before it is a "
+          "baseline",
+          cell.cell_key, found->second.second, found->second.first, launch.run.run_id, cell.weight_hash));
+    }
+  }
+}
+
+}  // namespace
+
 Baseline BaselineStore::save(std::vector<Launch> launches, const std::string& note,
                              const std::vector<std::string>& command) const {
   require_alike(launches, "[baseline]");
+  require_same_results(launches);
   std::ranges::stable_sort(launches, {},
                            [](const Launch& l) { return harness::seconds_of_utc(l.run.started); });
   std::set<std::string> revisions, cells;
@@ -119,10 +142,19 @@ std::optional<Baseline> BaselineStore::newest(const std::string& machine_fingerp
   return read_baseline(*last);
 }
 
-std::vector<fs::path> BaselineStore::prune(int keep) const {
+std::optional<Baseline> BaselineStore::newest_of_plan(const std::string& plan_fingerprint) const {
+  std::optional<fs::path> last;
+  for (const fs::path& file : files()) {
+    if (file.parent_path().filename() == plan_fingerprint) last = file;
+  }
+  if (!last) return {};
+  return read_baseline(*last);
+}
+
+std::vector<fs::path> BaselineStore::prune(int keep, std::vector<DamagedBaseline>& damaged) const {
   if (keep < 1) throw std::invalid_argument("[baseline] --keep must be at least 1");
   std::map<fs::path, std::vector<fs::path>> groups;
-  for (const fs::path& file : files()) groups[file.parent_path()].push_back(file);
+  for (const Baseline& good : all(damaged)) groups[good.path.parent_path()].push_back(good.path);
   std::vector<fs::path> removed;
   for (const auto& [folder, group] : groups) {
     for (std::size_t i = 0; i + static_cast<std::size_t>(keep) < group.size(); ++i) {

@@ -56,8 +56,11 @@ class BaselineStore {
   std::optional<Baseline> newest(const std::string& machine_fingerprint,
                                  const std::string& plan_fingerprint) const;
 
-  /// Removes all but the newest `keep` of each machine and plan; returns their files.
-  std::vector<std::filesystem::path> prune(int keep) const;
+  /// The newest of this plan, on whatever machine; as newest.
+  std::optional<Baseline> newest_of_plan(const std::string& plan_fingerprint) const;
+  /// Removes all but the newest `keep` good ones of each machine and plan; returns their files. Damaged ones
+  /// are neither counted nor removed; they are added to `damaged`.
+  std::vector<std::filesystem::path> prune(int keep, std::vector<DamagedBaseline>& damaged) const;
 
   const std::filesystem::path& folder() const { return folder_; }
 

@@ -112,9 +112,12 @@ int show(const BaselineOptions& o) {
 }
 
 int prune(const BaselineOptions& o) {
-  const auto removed = BaselineStore(o.store).prune(o.keep);
+  std::vector<DamagedBaseline> damaged;
+  const auto removed = BaselineStore(o.store).prune(o.keep, damaged);
   for (const auto& file : removed) std::printf("removed %s\n", file.c_str());
   std::printf("%zu removed; the newest %d of each machine and plan are kept\n", removed.size(), o.keep);
+  for (const DamagedBaseline& file : damaged)
+    std::printf("damaged, not counted and not removed: %s\n", file.reason.c_str());
   return kGood;
 }
 

@@ -38,10 +38,25 @@ Baseline baseline_for(const harness::RunRecord& run, const GateCommand& o) {
   const BaselineStore store(o.store);
   if (!o.baseline.empty()) return store.find(o.baseline);
   if (auto found = store.newest(run.machine_fingerprint, run.plan_fingerprint)) return *std::move(found);
+  if (o.other_machine) {
+    if (auto found = store.newest_of_plan(run.plan_fingerprint)) return *std::move(found);
+  }
   throw std::runtime_error(fmt::format(
       "[gate] no baseline of this plan on this machine ({}): {}. Save one with `mirrorscale baseline "
-      "save`, or name one with --baseline",
+      "save`, take one of this plan from another machine with --other-machine, or name one with --baseline",
       machine_words(run), known_baselines(store)));
+}
+
+void require_new(const Baseline& baseline, const std::vector<Launch>& candidate) {
+  for (const Launch& stored : baseline.launches) {
+    for (const Launch& launch : candidate) {
+      if (launch.run.run_id != stored.run.run_id) continue;
+      throw std::invalid_argument(fmt::format(
+          "[gate] launch {} is one of the baseline {}: compared with itself nothing is ever worse; give "
+          "launches that were measured after it",
+          stored.run.run_id, baseline.header.id));
+    }
+  }
 }
 
 /// The baseline whose plan is to be measured: the one named, or the only plan in the store.
@@ -92,6 +107,7 @@ int gate(const GateCommand& o, const std::vector<std::string>& command) {
     baseline = baseline_for(candidate.launches.front().run, o);
   }
   require_machine(baseline, candidate.launches.front().run, o.other_machine);
+  require_new(baseline, candidate.launches);
   const std::string day = harness::utc_now().substr(0, 10);
   Judgement judgement = judge(baseline.launches, candidate, config, day);
   const std::size_t first = candidate.launches.size();

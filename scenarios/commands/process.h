@@ -7,6 +7,10 @@
 
 namespace mirrorscale::scenarios {
 
+/// A mirrorscale that is started with its starter's process number here ends when that one ends, however it
+/// does: a cancelled CI job leaves nothing behind that disturbs the next measurement.
+inline constexpr const char* kDiesWithVariable = "MIRRORSCALE_DIES_WITH";
+
 /// A program to run: no shell in between.
 struct Program {
   std::vector<std::string> arguments;            // the program first; without a slash it is looked up in PATH

@@ -6,6 +6,7 @@
 #include "scenarios/compare/report.h"
 #include "scenarios/exit_status.h"
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <random>
@@ -34,7 +35,7 @@ void require_judgeable(const ComparePlan& plan) {
         " cells can never be significant at alpha " + std::to_string(plan.rule.alpha) + "; give --restarts " +
         std::to_string(fewest) + " or more");
   }
-  if (!(plan.restart_s >= kShortestRestartS)) {
+  if (!(plan.restart_s >= kShortestRestartS) || !std::isfinite(plan.restart_s)) {
     throw std::invalid_argument("[compare] the budget leaves " + std::to_string(plan.restart_s) +
                                 " s of slices for each restart of each cell; give a larger --budget");
   }

@@ -47,7 +47,7 @@ MetricLimits limits_from(const Reader& read, const toml::table& table, MetricLim
   for (const auto& [item, node] : table) {
     const std::string key(item.str());
     if (key == "effect")
-      limits.effect = read.fraction(key, node, 10);
+      limits.effect = read.fraction(key, node, 1);
     else if (key == "drift")
       limits.drift = read.fraction(key, node, 10);
     else if (key == "relative_drift")
@@ -69,7 +69,7 @@ CellRule rule_from(const Reader& read, const toml::table& table) {
     else if (key == "metric")
       rule.metric = read.metric(node);
     else if (key == "effect")
-      rule.effect = read.fraction(key, node, 10);
+      rule.effect = read.fraction(key, node, 1);
     else if (key == "drift")
       rule.drift = read.fraction(key, node, 10);
     else if (key == "relative_drift")

@@ -12,6 +12,7 @@
 #include <map>
 #include <stdexcept>
 #include <type_traits>
+#include <unistd.h>
 #include <variant>
 
 namespace mirrorscale::scenarios {
@@ -74,7 +75,7 @@ std::vector<std::filesystem::path> measure_now(const harness::Plan& plan, int la
     const std::filesystem::path records = folder / fmt::format("{}.{}.jsonl", id, i);
     const int status = run_program(
         {.arguments = {self, "sweep", "--plan", plan_file.string(), "--records", records.string()},
-         .variables = {},
+         .variables = {{kDiesWithVariable, std::to_string(getpid())}},
          .silent = true});
     if (status != kGood && status != kFinding) {  // a finding is in the records
       throw std::runtime_error(

@@ -54,6 +54,33 @@ def test_prune_keeps_the_newest(baseline, tmp_path):
     assert saved_files(baseline) == before[-1:]
 
 
+def test_prune_does_not_count_what_is_damaged(baseline, tmp_path):
+    (good_one,) = saved_files(baseline)
+    good("baseline", "save", "--store", baseline, *write_side(tmp_path / "2", Side(seed=2, day=2)))
+    newest = saved_files(baseline)[-1]
+    newest.write_text(newest.read_text().replace("aaaaaaaaaaaa", "abaaaaaaaaaa", 1))
+    said = good("baseline", "prune", "--keep", 1, "--store", baseline)
+    assert "0 removed" in said and "damaged, not counted and not removed" in said
+    assert good_one.exists() and newest.exists()
+
+
+def test_launches_of_a_baseline_must_agree_on_the_weights(store, tmp_path):
+    def other_bits(run, cell: dict) -> None:
+        if run["run_id"].endswith("3"):
+            cell["weight_hash"] = "deadbeefdeadbeef"
+
+    files = write_side(tmp_path / "a", Side(), other_bits)
+    said = refusal(COULD_NOT_RUN, "baseline", "save", "--store", store, *files)
+    assert "one of them is wrong" in said and "deadbeefdeadbeef" in said
+
+
+def test_a_sweep_that_did_not_end_is_no_baseline(store, tmp_path):
+    files = write_side(tmp_path / "a", Side())
+    files[2].write_text("".join(files[2].read_text().splitlines(keepends=True)[:-2]))
+    said = refusal(COULD_NOT_RUN, "baseline", "save", "--store", store, *files)
+    assert f"{files[2]}: 4 of 6 cells; the sweep did not end" in said
+
+
 def test_an_empty_store_is_said_to_be_empty(store):
     assert "no baselines" in good("baseline", "list", "--store", store)
 
