@@ -90,6 +90,9 @@ std::string counts_of(const Judgement& judgement) {
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, harness::to_word(change));
     }
   }
+  const auto waived =
+      std::ranges::count_if(judgement.findings, [](const GateFinding& f) { return f.waiver != nullptr; });
+  if (waived > 0) text += fmt::format("; {} waived", waived);
   return text.empty() ? "nothing to compare" : text;
 }
 

@@ -221,7 +221,7 @@ def test_a_waiver_holds_until_its_day(gate):
     waiver = '[[waiver]]\nmatch = "*n=4/b=256"\nuntil = {}\nreason = "known, ticket 7"\n'
     result = gate(slow, "--config", gate.config(waiver.format("2199-12-31")))
     assert finding(result, 2)["waiver"] == {"until": "2199-12-31", "reason": "known, ticket 7"}
-    assert "waived worse" in gate.text
+    assert "waived worse" in gate.text and "; 3 waived)" in gate.text
     result = gate(slow, "--config", gate.config(waiver.format("2020-01-31")), status=FINDING)
     assert finding(result, 2)["waiver"] is None
     assert any("ended on 2020-01-31" in note for note in result["notes"])
