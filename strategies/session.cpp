@@ -319,6 +319,8 @@ std::size_t Session::planned_bytes(const Strategy& strategy, const Network& netw
   if (cuda && n > 1 && strategy.exact()) {
     slices = all_sums * (network.parameters().size() / static_cast<std::size_t>(n) + kernels::kBlock);
   }
+  // With one device there is nothing to share, and its collectives keep an arena of sums all the same.
+  if (cuda && n == 1 && strategy.exact()) slices = network.parameters().size() + kernels::kBlock;
   return Replica::planned_bytes(network, rows, arenas) + BatchBuffers::planned_bytes(inputs, input_slots) +
          judged + reducer->planned_bytes(network, optimizer, n, all_roots, on_nan != OnNan::kContinue) +
          slices * sizeof(float) +

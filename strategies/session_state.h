@@ -44,6 +44,7 @@ struct Session::State {
     const Piece* piece = nullptr;
     int slot = 0, generation = 0;
     std::unique_ptr<kernels::RecordedOps> ops;  // null after the first, plain run
+    kernels::ConstMatrix output = {};           // where its predictions are; an evaluation has others
   };
   std::vector<std::vector<Recording>> recordings;  // by replica; empty where steps aren't recorded
 

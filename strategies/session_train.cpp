@@ -267,19 +267,20 @@ class Session::Steps {
     const auto found = std::find_if(recordings.begin(), recordings.end(),
                                     [&](const auto& r) { return r.piece == &piece && r.slot == slot; });
     if (found == recordings.end()) {
-      recordings.push_back({&piece, slot, generation, nullptr});
+      recordings.push_back({&piece, slot, generation, nullptr, {}});
       return false;
     }
     if (found->ops == nullptr) {
       found->ops = backend_.record([&] {
         forward(arrived);
+        found->output = replica_.output();
         backward({});
       });
     }
     if (alone) mark(StepMark::kForward);
     const TraceRange range("forward and backward");
     found->ops->replay();
-    if (tally_ != nullptr) tally_->add(backend_, replica_.output(), arrived.targets);
+    if (tally_ != nullptr) tally_->add(backend_, found->output, arrived.targets);
     return true;
   }
 

@@ -35,7 +35,7 @@ class DeviceBackend : public Backend {
   Queue queue() const { return {ordinal_, stream_.get()}; }
 
   Buffer make_buffer(std::size_t count) override;
-  std::size_t used_bytes() const override { return memory_->used_bytes(); }
+  std::size_t used_bytes() const override { return bytes_->load(); }
   void upload(const float* host, std::size_t count, float* device) override;
   void download(const float* device, std::size_t count, float* host) override;
   void copy(const float* from, std::size_t count, float* to) override;
