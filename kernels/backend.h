@@ -66,7 +66,7 @@ class Backend {
   /// `count` zeroed floats of the device. Throws OutOfMemory (std::bad_alloc on the host). May outlive the
   /// backend.
   virtual Buffer make_buffer(std::size_t count) = 0;
-  /// Bytes that make_buffer has given and that haven't come back.
+  /// Bytes of the device that buffers, input queues and own work space of this backend take now.
   virtual std::size_t used_bytes() const = 0;
   /// `device` becomes what `host` holds now; `host` may be reused on return.
   virtual void upload(const float* host, std::size_t count, float* device) = 0;
