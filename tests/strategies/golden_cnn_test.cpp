@@ -6,8 +6,8 @@
 #include "strategies/engine/pooling.h"
 #include "strategies/engine/reshape.h"
 #include "strategies/input/array_dataset.h"
+#include "tests/strategies/support/golden_arrays.h"
 #include "tests/strategies/support/recipe.h"
-#include "tests/support/npy.h"
 
 #include <cmath>
 #include <cstdint>
@@ -21,34 +21,15 @@ namespace mirrorscale::strategies {
 namespace {
 
 namespace oracle = scenarios::oracle;
+using testing::GoldenArrays;
+using testing::share_of_bound;
 
 constexpr std::size_t kArrays = 6, kRows = 96, kPixels = 10 * 10 * 3, kBatch = 32, kSteps = 9;
 
-struct GoldenCnn {
-  std::vector<double> x, loss;
-  std::vector<int> labels;
-  std::vector<std::vector<double>> w0, w1, wT;
-
-  static GoldenCnn load() {
-    const std::string folder = std::string(MIRRORSCALE_TESTS_DIR) + "/golden/cnn_sgd/";
-    GoldenCnn run;
-    run.x = tests::read_npy<double>(folder + "x.npy");
-    run.loss = tests::read_npy<double>(folder + "loss.npy");
-    for (const std::int64_t label : tests::read_npy<std::int64_t>(folder + "y.npy"))
-      run.labels.push_back(static_cast<int>(label));
-    for (std::size_t i = 0; i < kArrays; ++i) {
-      const std::string array = "." + std::to_string(i) + ".npy";
-      run.w0.push_back(tests::read_npy<double>(folder + "w0" + array));
-      run.w1.push_back(tests::read_npy<double>(folder + "w1" + array));
-      run.wT.push_back(tests::read_npy<double>(folder + "wT" + array));
-    }
-    return run;
-  }
+struct GoldenCnn : GoldenArrays {
+  static GoldenCnn load() { return {GoldenArrays::load("cnn_sgd", kArrays)}; }
   oracle::Batch batch(std::size_t step) const {
-    const std::size_t first = step % (kRows / kBatch) * kBatch;
-    return {.rows = kBatch,
-            .x = std::span(x).subspan(first * kPixels, kBatch * kPixels),
-            .labels = std::span(labels).subspan(first, kBatch)};
+    return GoldenArrays::batch(step % (kRows / kBatch) * kBatch, kBatch, kPixels);
   }
 };
 
@@ -100,16 +81,6 @@ testing::Recipe recipe() {
   recipe.loss = make_loss("sparse_categorical_crossentropy_from_logits");
   recipe.optimizer = [] { return sgd({.learning_rate = 0.05, .momentum = 0.9}); };
   return recipe;
-}
-
-/// The largest difference over its bound.
-double share_of_bound(const std::vector<float>& actual, const oracle::Estimates& expected) {
-  double largest = 0;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(actual[i]) - expected.values.at(i));
-    largest = std::max(largest, difference == 0 ? 0 : difference / expected.bounds[i]);
-  }
-  return largest;
 }
 
 TEST(GoldenCnn, TheEngineOnOneTwoAndFourDevices) {

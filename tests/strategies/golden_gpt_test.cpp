@@ -3,8 +3,8 @@
 #include "scenarios/oracle/sequence.h"
 #include "scenarios/oracle/trainer.h"
 #include "strategies/input/token_windows.h"
+#include "tests/strategies/support/golden_arrays.h"
 #include "tests/strategies/support/recipe.h"
-#include "tests/support/npy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,33 +20,13 @@ namespace mirrorscale::strategies {
 namespace {
 
 namespace oracle = scenarios::oracle;
+using testing::GoldenArrays;
+using testing::share_of_bound;
 
-struct GoldenGpt {
+struct GoldenGpt : GoldenArrays {
   static constexpr std::size_t kArrays = 29, kRows = 48, kTime = 12, kBatch = 16, kSteps = 9;
-  std::vector<double> x, loss;
-  std::vector<int> labels;  // [rows * time]
-  std::vector<std::vector<double>> w0, w1, wT;
-
-  static GoldenGpt load() {
-    const std::string folder = std::string(MIRRORSCALE_TESTS_DIR) + "/golden/gpt_adam/";
-    GoldenGpt run;
-    run.x = tests::read_npy<double>(folder + "x.npy");
-    run.loss = tests::read_npy<double>(folder + "loss.npy");
-    for (const std::int64_t label : tests::read_npy<std::int64_t>(folder + "y.npy"))
-      run.labels.push_back(static_cast<int>(label));
-    for (std::size_t i = 0; i < kArrays; ++i) {
-      const std::string array = "." + std::to_string(i) + ".npy";
-      run.w0.push_back(tests::read_npy<double>(folder + "w0" + array));
-      run.w1.push_back(tests::read_npy<double>(folder + "w1" + array));
-      run.wT.push_back(tests::read_npy<double>(folder + "wT" + array));
-    }
-    return run;
-  }
-  oracle::Batch batch(std::size_t first) const {
-    return {.rows = kBatch,
-            .x = std::span(x).subspan(first * kTime, kBatch * kTime),
-            .labels = std::span(labels).subspan(first * kTime, kBatch * kTime)};
-  }
+  static GoldenGpt load() { return {GoldenArrays::load("gpt_adam", kArrays)}; }
+  oracle::Batch batch(std::size_t first) const { return GoldenArrays::batch(first, kBatch, kTime, kTime); }
   /// The key biases: a softmax doesn't know them, so their gradient is rounding noise, of which Adam makes
   /// steps.
   static bool is_noise(std::size_t array, std::size_t element) {
@@ -157,16 +137,6 @@ class Labelled final : public Dataset {
   const DatasetPtr base_;
   const std::vector<int> labels_;
 };
-
-/// The largest difference over its bound.
-double share_of_bound(const std::vector<float>& actual, const oracle::Estimates& expected) {
-  double largest = 0;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    const double difference = std::abs(static_cast<double>(actual[i]) - expected.values.at(i));
-    largest = std::max(largest, difference == 0 ? 0 : difference / expected.bounds[i]);
-  }
-  return largest;
-}
 
 TEST(GoldenGpt, TheEngineOnOneTwoAndFourDevices) {
   const GoldenGpt run = GoldenGpt::load();
