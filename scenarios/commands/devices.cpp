@@ -92,6 +92,11 @@ strategies::Strategy strategy_on(const std::vector<std::string>& devices, Device
   return strategies::Mirrored(devices, options);
 }
 
+strategies::Strategy strategy_on(const std::string& devices, const DeviceOptions& options) {
+  return strategy_on(parse_devices(devices, options.backend), settings_from(options),
+                     options.wait_limit_s.value_or(120));
+}
+
 strategies::Strategy strategy_on(const std::vector<std::string>& devices, const std::string& reduction) {
   DeviceSettings settings;
   settings.reduction = reduction;

@@ -38,6 +38,8 @@ std::vector<std::string> parse_devices(const std::string& text, const std::strin
 /// aren't there.
 strategies::Strategy strategy_on(const std::vector<std::string>& devices, DeviceSettings settings,
                                  double wait_limit_s = 120);
+/// Of devices and options as typed.
+strategies::Strategy strategy_on(const std::string& devices, const DeviceOptions& options);
 /// With a reduction by name, or the one that suits the backend.
 strategies::Strategy strategy_on(const std::vector<std::string>& devices,
                                  const std::string& reduction = "auto");

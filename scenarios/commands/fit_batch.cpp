@@ -87,9 +87,7 @@ bool check(strategies::Model& model, const strategies::SplitDataset& data, int b
 int fit_batch(const FitBatchOptions& options) {
   const Workload& workload = find_workload(options.workload);
   const std::string source = options.data.empty() ? workload.data : options.data;
-  const strategies::Strategy strategy =
-      strategy_on(parse_devices(options.devices, options.on.backend), settings_from(options.on),
-                  options.on.wait_limit_s.value_or(120));
+  const strategies::Strategy strategy = strategy_on(options.devices, options.on);
   const strategies::SplitDataset data = load_data(source, options.seed);
   strategies::Model model =
       make_model(workload, *data.train, strategy, {.optimizer = options.optimizer, .seed = options.seed});

@@ -93,9 +93,7 @@ std::function<std::size_t(int)> bytes_of(const TrainOptions& options, const stra
 int train(const TrainOptions& options) {
   const Workload& workload = find_workload(options.workload);
   const std::string source = options.data.empty() ? workload.data : options.data;
-  const strategies::Strategy strategy =
-      strategy_on(parse_devices(options.devices, options.on.backend), settings_from(options.on),
-                  options.on.wait_limit_s.value_or(120));
+  const strategies::Strategy strategy = strategy_on(options.devices, options.on);
   const strategies::SplitDataset data = load_rows(options, source);
   for (const std::string& file : {options.predictions_file, options.history_file})
     if (!file.empty()) harness::require_writable(file);
